@@ -21,7 +21,9 @@ struct View {
   Instant as_of;
   bool planned = false;  // false until the first round after start-up
   bool stale = false;    // the store cannot be written: nothing starts, nothing stops
-  std::string trouble;   // one sentence for people when something is wrong, else empty
+  // The wall clock jumped and nobody has confirmed it: nothing may expire (what had stays so).
+  bool expiry_paused = false;
+  std::string trouble;  // one sentence for people when something is wrong, else empty
 };
 
 }  // namespace heddle

@@ -146,7 +146,8 @@ class Engine {
 
   // Connects to what it drives and to what runs already. `live`: the ledger's allocations on this
   // site with their epochs. Reports about each follow: running, ended, released or lost. What runs
-  // but is not in `live` is ended. Once, before any other verb but set_wake.
+  // but is not in `live` is ended. About planned and sent allocations of which it finds no trace it
+  // says nothing: control orders them again. Once, before any other verb but set_wake.
   virtual Result<Done> connect(std::int64_t epoch, const std::vector<Allocation>& live) = 0;
 
   // Idempotent by allocation id: a second order for the same allocation starts nothing. All orders

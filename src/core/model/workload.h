@@ -129,8 +129,10 @@ struct Workload {
   UserId owner;
   std::shared_ptr<const WorkloadSpec> spec;  // never null, never changed
   WorkloadState state = WorkloadState::kWaiting;
-  std::int64_t attempt = 0;  // 0 before the first start, then the number of the run
-  PoolId pool;               // where it runs or ran last; unset before
+  std::int64_t attempt = 0;   // 0 before the first start, then the number of the run
+  std::int64_t failures = 0;  // runs that failed by themselves; compared with spec->retries
+  std::int64_t losses = 0;    // runs lost through no fault of its own
+  PoolId pool;                // where it runs or ran last; unset before
   bool cancel_requested = false;
   UserId cancelled_by;
   Instant submitted_at;
