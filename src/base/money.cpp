@@ -1,5 +1,8 @@
 #include "base/money.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace heddle {
 
 Money cost_of(std::int64_t gpu_milli_ms, Money price_per_gpu_hour) {
@@ -10,7 +13,8 @@ Money cost_of(std::int64_t gpu_milli_ms, Money price_per_gpu_hour) {
   const Wide twice_rest = (exact % kMilliMsPerGpuHour) * 2;
   if (twice_rest > kMilliMsPerGpuHour || (twice_rest == kMilliMsPerGpuHour && whole % 2 != 0))
     ++whole;
-  return {static_cast<std::int64_t>(whole)};
+  constexpr Wide kMost = std::numeric_limits<std::int64_t>::max();
+  return {static_cast<std::int64_t>(std::min(whole, kMost))};
 }
 
 }  // namespace heddle

@@ -16,7 +16,8 @@ struct Money {
 };
 
 // What `gpu_milli_ms` (thousandths of a device x milliseconds) cost at a price per GPU-hour.
-// Computed in 128 bits and rounded once, half to even.
+// Computed in 128 bits and rounded once, half to even; neither is negative. What passes 64 bits
+// stays at the greatest value.
 Money cost_of(std::int64_t gpu_milli_ms, Money price_per_gpu_hour);
 
 }  // namespace heddle

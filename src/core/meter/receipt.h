@@ -10,7 +10,8 @@
 namespace heddle {
 
 // All times in ms, all use in GPU-milli x ms. Lines add up: charged + not_charged == lease, and
-// charged_cost is cost_of(charged) rounded once.
+// cost is cost_of(charged) at the price of the pool where it ran last (before the first start: of
+// the first pool that it accepts), rounded once.
 struct Receipt {
   std::int64_t waited_ms = 0;
   std::int64_t starting_ms = 0;
@@ -29,7 +30,14 @@ struct Receipt {
 // Of a live or an ended workload. `state` supplies live allocations and the pool's price.
 Receipt receipt_of(const State& state, const Workload& workload, Instant now);
 
-// Adds what an allocation that was just released used to its workload's totals.
+// Adds what an allocation that was just released used (GPU, CPU, memory) to its workload's totals.
+// Time stamps that are out of order are clamped, so charged use is always a part of the lease. An
+// allocation that ran and has no ended_at is charged until released_at.
 void settle(UsageTotals& totals, const Allocation& released);
+
+// Adds the time that `workload` has been in its present state (waited, starting, ran, releasing) to
+// `totals`. Call it just before the state changes at `at`, for every change and for a new attempt;
+// receipt_of adds the present state's part itself.
+void leave_state(UsageTotals& totals, const Workload& workload, Instant at);
 
 }  // namespace heddle
