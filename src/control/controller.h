@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "control/command.h"
+#include "control/commands.h"
+#include "control/lifecycle.h"
 #include "control/ports/clock.h"
 #include "control/ports/engine.h"
 #include "control/ports/id_source.h"
@@ -20,11 +22,14 @@ namespace heddle {
 struct ControllerOptions {
   SchedulePolicy schedule;
   Retention retention;
-  Duration accept_within =
-      Duration::seconds(30);  // a sent order not accepted by then is sent again
-  Duration fence_after_lost = Duration::minutes(5);
+  CommandLimits commands;
+  LifecycleOptions lifecycle;
   std::size_t commands_per_commit = 512;
-  bool allow_unisolated = false;  // start work although the engine does not isolate it
+  std::size_t commands_queued_max = 16'384;
+  bool confirm_wall_clock = false;  // an operator says that the machine's clock is right
+  Duration retry_store_every = Duration::seconds(1);
+  Duration trim_every = Duration::seconds(10);
+  Duration admin_token_life = Duration::hours(24 * 365);
 };
 
 // One engine and the site that it drives.

@@ -20,6 +20,8 @@ class IdSource {
   // Never 0, never twice, greater than every value given before and, across restarts, than every
   // value given at an earlier `now`. Called on the control thread.
   virtual std::uint64_t next(Instant now) = 0;
+  // Every value from now on is greater than `last`. Once, before the first next().
+  virtual void start_after(std::uint64_t last) = 0;
   // In simulations: seeded. Called on the control thread.
   virtual NewSecret new_secret() = 0;
 };

@@ -162,6 +162,7 @@ void State::unindex(const Workload& workload) {
 void State::index(const Allocation& a) {
   workload_allocations_.put({a.workload, a.id}, 0);
   node_allocations_.put({a.node, a.id}, 0);
+  if (a.deadline.is_set()) deadlines_.put({a.deadline, a.id}, 0);
   adjust(held_, ShareKey{a.team, a.pool}, [&](GpuAmount& held) {
     held += a.amount();
     return !held.is_zero();
@@ -184,6 +185,7 @@ void State::index(const Allocation& a) {
 void State::unindex(const Allocation& a) {
   workload_allocations_.erase({a.workload, a.id});
   node_allocations_.erase({a.node, a.id});
+  deadlines_.erase({a.deadline, a.id});
   adjust(held_, ShareKey{a.team, a.pool}, [&](GpuAmount& held) {
     held -= a.amount();
     return !held.is_zero();
@@ -273,11 +275,11 @@ bool State::same_indexes(const State& a, const State& b) {
          a.shape_waiters_.size() == b.shape_waiters_.size() && a.held_ == b.held_ &&
          a.device_use_ == b.device_use_ && a.node_use_ == b.node_use_ &&
          a.workload_allocations_ == b.workload_allocations_ &&
-         a.node_allocations_ == b.node_allocations_ && a.team_workloads_ == b.team_workloads_ &&
-         a.workload_names_ == b.workload_names_ && a.team_names_ == b.team_names_ &&
-         a.user_names_ == b.user_names_ && a.pool_names_ == b.pool_names_ &&
-         a.node_names_ == b.node_names_ && a.device_uuids_ == b.device_uuids_ &&
-         a.device_nodes_ == b.device_nodes_;
+         a.node_allocations_ == b.node_allocations_ && a.deadlines_ == b.deadlines_ &&
+         a.team_workloads_ == b.team_workloads_ && a.workload_names_ == b.workload_names_ &&
+         a.team_names_ == b.team_names_ && a.user_names_ == b.user_names_ &&
+         a.pool_names_ == b.pool_names_ && a.node_names_ == b.node_names_ &&
+         a.device_uuids_ == b.device_uuids_ && a.device_nodes_ == b.device_nodes_;
 }
 
 }  // namespace heddle

@@ -72,6 +72,8 @@ class State {
   const CowMap<std::pair<NodeId, AllocationId>, char>& node_allocations() const {
     return node_allocations_;
   }
+  // When live allocations are due to leave their state, soonest first.
+  const CowMap<std::pair<Instant, AllocationId>, char>& deadlines() const { return deadlines_; }
   const CowMap<std::pair<TeamId, WorkloadId>, char>& team_workloads() const {
     return team_workloads_;
   }
@@ -148,6 +150,7 @@ class State {
   CowMap<NodeId, NodeUse> node_use_;
   CowMap<std::pair<WorkloadId, AllocationId>, char> workload_allocations_;
   CowMap<std::pair<NodeId, AllocationId>, char> node_allocations_;
+  CowMap<std::pair<Instant, AllocationId>, char> deadlines_;
   CowMap<std::pair<TeamId, WorkloadId>, char> team_workloads_;
   CowMap<std::pair<TeamId, std::string>, WorkloadId> workload_names_;
   CowMap<std::string, TeamId> team_names_;

@@ -1,0 +1,39 @@
+// TimeKeeper: Heddle's own time line, which never runs backwards.
+#pragma once
+
+#include <optional>
+
+#include "base/time.h"
+#include "control/ports/clock.h"
+#include "control/ports/store.h"
+
+namespace heddle {
+
+// now = where the last commit stood + what the boot clock has counted since. The wall clock is only
+// asked once per boot of the machine; where it and our time part by more than kStepMax, someone set
+// it, and expiries pause until an operator confirms (design.md 4, Time). Pure; one thread.
+class TimeKeeper {
+ public:
+  static constexpr Duration kStepMax = Duration::seconds(5);
+  // Off for longer than this, a machine's wall clock is believed only after confirmation.
+  static constexpr Duration kOffMax = Duration::hours(24 * 30);
+
+  // `last`: the mark of the last commit, if there was one. `confirm_wall`: the operator says that
+  // the wall clock is right (time still never runs backwards).
+  TimeKeeper(std::optional<ClockMark> last, const ClockReading& reading, bool confirm_wall);
+
+  // The time of a new reading; never less than any time given before.
+  Instant update(const ClockReading& reading);
+
+  Instant now() const { return now_; }
+  bool wall_trusted() const { return wall_trusted_; }
+  ClockMark mark() const { return {now_, boot_ms_, boot_id_}; }
+
+ private:
+  Instant now_;
+  std::int64_t boot_ms_ = 0;
+  std::string boot_id_;
+  bool wall_trusted_ = true;
+};
+
+}  // namespace heddle
