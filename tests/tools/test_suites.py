@@ -7,7 +7,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import suites  # noqa: E402
 
-DOCTEST = "[doctest] test cases: 12 | {} passed | {} failed | 0 skipped\n[doctest] assertions: 1 | 1 passed | 0 failed |\n"
+DOCTEST = ("[doctest] test cases: 12 | {} passed | {} failed | 0 skipped\n"
+           "[doctest] assertions: 1 | 1 passed | 0 failed |\n")
 
 
 class Counting(unittest.TestCase):
@@ -44,7 +45,8 @@ class Counting(unittest.TestCase):
 
 
 class Choosing(unittest.TestCase):
-    ALL = [suites.Suite("base", [], True), suites.Suite("store/sqlite", [], True), suites.Suite("e2e/test_cli", [], False)]
+    ALL = [suites.Suite("base", [], True), suites.Suite("store/sqlite", [], True),
+           suites.Suite("e2e/test_cli", [], False)]
 
     def chosen(self, *arguments):
         found, unknown = suites.choose(list(arguments), self.ALL)
