@@ -76,7 +76,7 @@ struct Controller::Impl {
   mutable std::mutex mutex;
   std::deque<std::pair<Command, Completion>> queue;
   std::shared_ptr<const View> view;
-  Instant published_now;
+  ClockMark time_mark;
   bool is_deposed = false;
 
   // Set before open().
@@ -141,7 +141,6 @@ Result<std::string> Controller::Impl::open() {
       engine->stop(id, workload != nullptr ? workload->spec->grace : Duration{});
   }
   trim_at = time->now() + options.trim_every;
-  publish();
   return admin_token;
 }
 
@@ -159,7 +158,7 @@ bool Controller::Impl::step() {
   bool more = false;
   {
     const std::lock_guard lock{mutex};
-    published_now = now;
+    time_mark = time->mark();
     while (!queue.empty() && commands.size() < options.commands_per_commit) {
       commands.push_back(std::move(queue.front()));
       queue.pop_front();
@@ -363,7 +362,7 @@ void Controller::Impl::publish() {
   {
     const std::lock_guard lock{mutex};
     next.swap(view);  // the old one is let go of outside the lock
-    published_now = time->now();
+    time_mark = time->mark();
   }
   changed();
 }
@@ -412,8 +411,10 @@ std::shared_ptr<const View> Controller::view() const {
 }
 
 Instant Controller::now() const {
+  const ClockReading reading = impl_->clock.read();
   const std::lock_guard lock{impl_->mutex};
-  return impl_->published_now;
+  const ClockMark& mark = impl_->time_mark;
+  return mark.now + Duration{std::max<std::int64_t>(0, reading.boot_ms - mark.boot_ms)};
 }
 
 bool Controller::deposed() const {
