@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("src", "bench", "fuzz", "tests")
+FOLDERS = ("src", "benchmarks", "fuzz", "tests")
 
 
 def check(files, fix):

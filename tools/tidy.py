@@ -21,7 +21,7 @@ MAX_FILE_LINES = {"code": 400, "test": 600}
 MAX_FUNCTION_LINES = 60
 MAX_LINE = {".h": 100, ".cpp": 100, ".py": 120, "": 140}
 
-CODE_FOLDERS = ("src", "bench", "fuzz", "tests", "tools", "examples")
+CODE_FOLDERS = ("src", "benchmarks", "fuzz", "tests", "tools", "examples")
 CPP = (".h", ".cpp")
 
 BANNED_CALLS = [
@@ -129,7 +129,7 @@ def rule_headers(path, lines):
 
 def rule_no_dead_files(path, lines):
     del lines
-    if path.suffix not in CPP or path.parts[0] not in ("src", "bench", "fuzz"):
+    if path.suffix not in CPP or path.parts[0] not in ("src", "benchmarks", "fuzz"):
         return
     folder = path.parent
     while folder.parts:
