@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # (rule, file) -> why it may. A test checks that each is still needed.
 EXCEPTIONS = {
+    ("file_length", "src/http/server.cpp"): "a second file with the HTTP library costs 15 s of every build",
 }
 
 MAX_FILE_LINES = {"code": 400, "test": 600}
