@@ -22,8 +22,8 @@ BoxSimulation::BoxSimulation(std::uint64_t seed, BoxFaults faults)
   for (int n = 1; n <= 2; ++n) {
     FoundNode node{"sim-" + std::to_string(n), "H100-80GB", true, 64'000, 512LL << 30, {}};
     for (int d = 0; d < 8; ++d)
-      node.devices.push_back({"GPU-sim-" + std::to_string(n) + "-" + std::to_string(d),
-                              80LL << 30, DeviceHealth::kHealthy});
+      node.devices.push_back({"GPU-sim-" + std::to_string(n) + "-" + std::to_string(d), 80LL << 30,
+                              DeviceHealth::kHealthy});
     world_.nodes.push_back(std::move(node));
   }
   world_.advance(clock_.true_time());
@@ -41,8 +41,7 @@ void BoxSimulation::boot() {
   faulty_ = make_faulty_store(*store_, {});
   FakeFaults faults;
   faults.seed = rng_.next();
-  if (faults_.odd_reports && !healed_)
-    faults = {faults.seed, 4, 4, 4, 8};
+  if (faults_.odd_reports && !healed_) faults = {faults.seed, 4, 4, 4, 8};
   engine_ = std::make_unique<FakeEngine>(world_, faults);
   controller_ = std::make_unique<Controller>(
       *faulty_, std::vector<SiteEngine>{{"box", engine_.get()}}, clock_, ids_, ControllerOptions{});
@@ -76,9 +75,15 @@ void BoxSimulation::submit_something() {
   Request& request = spec->shape.request;
   request.devices = rng_.one_in(3) ? 1 : rng_.between(1, 8);
   switch (rng_.between(0, 2)) {
-    case 0: request.milli_per_device = 1000; break;
-    case 1: request.devices = 1, request.milli_per_device = rng_.between(1, 999); break;
-    default: request.devices = 1, request.mib_per_device = rng_.between(1, 80 * 1024); break;
+    case 0:
+      request.milli_per_device = 1000;
+      break;
+    case 1:
+      request.devices = 1, request.milli_per_device = rng_.between(1, 999);
+      break;
+    default:
+      request.devices = 1, request.mib_per_device = rng_.between(1, 80 * 1024);
+      break;
   }
   if (request.whole() && rng_.one_in(3)) spec->shape.replicas = rng_.between(2, 4);
   const std::int64_t code = rng_.one_in(4) ? rng_.between(1, 3) : 0;
@@ -119,9 +124,8 @@ void BoxSimulation::change_something() {
                             0,
                             {}};
   } else if (!state.nodes().empty()) {
-    command.what = SetNodeState{state.nodes().begin()->key,
-                                rng_.one_in(2) ? NodeState::kReady : NodeState::kDraining,
-                                {}};
+    command.what = SetNodeState{
+        state.nodes().begin()->key, rng_.one_in(2) ? NodeState::kReady : NodeState::kDraining, {}};
   }
   send(std::move(command), [](Result<Outcome>) {});
 }
@@ -145,8 +149,7 @@ void BoxSimulation::break_something() {
       break;
     }
     default:
-      if (faults_.clock_jumps)
-        clock_.set_wall_error(Duration::hours(rng_.between(-2, 24 * 365)));
+      if (faults_.clock_jumps) clock_.set_wall_error(Duration::hours(rng_.between(-2, 24 * 365)));
       break;
   }
 }
@@ -220,11 +223,10 @@ void BoxSimulation::check_end() {
         sum.lease_gpu_milli_ms != used.lease_gpu_milli_ms)
       complain(id.text() + " was not charged what it leased");
     if ((*ended)->state == WorkloadState::kSucceeded &&
-        static_cast<std::int64_t>(
-            std::ranges::count_if(*released, [&](const Allocation& a) {
-              return a.attempt == (*ended)->attempt && a.end.cause == EndCause::kExited &&
-                     a.end.exit_code == 0;
-            })) != (*ended)->spec->shape.replicas)
+        static_cast<std::int64_t>(std::ranges::count_if(*released, [&](const Allocation& a) {
+          return a.attempt == (*ended)->attempt && a.end.cause == EndCause::kExited &&
+                 a.end.exit_code == 0;
+        })) != (*ended)->spec->shape.replicas)
       complain(id.text() + " succeeded without every replica having done so");
   }
 }

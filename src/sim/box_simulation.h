@@ -20,7 +20,7 @@ struct BoxFaults {
   bool store_failures = true;  // commits fail before, after (unknown outcome) or for a full disk
   bool odd_reports = true;     // late, doubled, swapped reports; lost orders
   bool lost_programs = true;
-  bool clock_jumps = true;     // of the wall clock
+  bool clock_jumps = true;  // of the wall clock
 };
 
 // The whole control plane (memory store, fake engine, virtual clock). Deterministic by seed.
@@ -29,8 +29,8 @@ class BoxSimulation {
   BoxSimulation(std::uint64_t seed, BoxFaults faults);
   ~BoxSimulation();
 
-  // Random life for `steps`, then everything is healed and must come to its end. Gives the first few
-  // broken laws as sentences; empty when all held.
+  // Random life for `steps`, then everything is healed and must come to its end. Gives the first
+  // few broken laws as sentences; empty when all held.
   std::vector<std::string> run(int steps);
 
  private:

@@ -13,7 +13,8 @@ TEST_CASE("property: without faults all acknowledged work ends and is charged on
   }
 }
 
-TEST_CASE("property: crashes, failing stores, odd reports and lost programs lose and double nothing") {
+TEST_CASE(
+    "property: crashes, failing stores, odd reports and lost programs lose and double nothing") {
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     CAPTURE(seed);
     const auto complaints = BoxSimulation{seed, {}}.run(80);
