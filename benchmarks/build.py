@@ -25,8 +25,11 @@ def run(command, **more):
 
 def median_source():
     """The .cpp file of median length whose room has tests."""
-    files = [p for p in (ROOT / "src").rglob("*.cpp")
-             if not p.stem.endswith("_test") and "boost/" not in p.read_text() and "apps" not in p.parts]
+    files = [
+        p
+        for p in (ROOT / "src").rglob("*.cpp")
+        if not p.stem.endswith("_test") and "boost/" not in p.read_text() and "apps" not in p.parts
+    ]
     files.sort(key=lambda p: (len(p.read_text().splitlines()), str(p)))
     return files[len(files) // 2]
 
@@ -51,8 +54,12 @@ def main():
         started = time.monotonic()
         run(["ninja", "-C", folder], env=environment)
         clean = time.monotonic() - started
-        print(json.dumps({"name": "build.clean_s", "value": round(clean, 1), "unit": "s", "cores": os.cpu_count(),
-                          "goal": 480}), flush=True)
+        print(
+            json.dumps(
+                {"name": "build.clean_s", "value": round(clean, 1), "unit": "s", "cores": os.cpu_count(), "goal": 480}
+            ),
+            flush=True,
+        )
         source = median_source()
         target = test_target(source, folder)
         objects = [str(p) for p in pathlib.Path(folder).rglob(source.name + ".o")]
@@ -63,8 +70,18 @@ def main():
         started = time.monotonic()
         run(["ninja", "-C", folder, target], env=environment)
         run([f"{folder}/bin/{target}", "--no-intro", "--no-version"])
-        print(json.dumps({"name": "build.one_file_s", "value": round(time.monotonic() - started, 2), "unit": "s",
-                          "file": str(source.relative_to(ROOT)), "goal": 15}), flush=True)
+        print(
+            json.dumps(
+                {
+                    "name": "build.one_file_s",
+                    "value": round(time.monotonic() - started, 2),
+                    "unit": "s",
+                    "file": str(source.relative_to(ROOT)),
+                    "goal": 15,
+                }
+            ),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

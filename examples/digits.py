@@ -77,7 +77,7 @@ def batches_of(count, size, epoch, seed):
     """The order of the images in this epoch, cut into batches; the same for everyone who asks."""
     order = list(range(count))
     random.Random(seed * 1_000_003 + epoch).shuffle(order)
-    return [order[i:i + size] for i in range(0, count, size)]
+    return [order[i : i + size] for i in range(0, count, size)]
 
 
 class Checkpoint:
@@ -148,8 +148,8 @@ def train(options, training, held_out, peers):
     while state["epoch"] < options.epochs:
         started = time.monotonic()
         batches = batches_of(len(training), options.batch, state["epoch"], options.seed)
-        for batch in batches[state["batch"]:]:
-            gradient, loss = gradient_of(state["weights"], [training[i] for i in batch[peers.rank::peers.ranks]])
+        for batch in batches[state["batch"] :]:
+            gradient, loss = gradient_of(state["weights"], [training[i] for i in batch[peers.rank :: peers.ranks]])
             gradient, loss = peers.total(gradient, loss, stop)
             step(state["weights"], gradient, options.rate / len(batch))
             state["loss"] += loss
@@ -160,8 +160,10 @@ def train(options, training, held_out, peers):
                 return False
         right = accuracy_percent(state["weights"], held_out)
         state["epoch"] += 1
-        say(f"epoch {state['epoch']}/{options.epochs}  loss {state['loss'] / len(training):.6f}  "
-            f"reads {right:.1f} %  {time.monotonic() - started:.2f} s")
+        say(
+            f"epoch {state['epoch']}/{options.epochs}  loss {state['loss'] / len(training):.6f}  "
+            f"reads {right:.1f} %  {time.monotonic() - started:.2f} s"
+        )
         state["batch"], state["loss"] = 0, 0.0
         checkpoint.write(state)
         if options.crash_once_after == state["epoch"] and not resumed:
@@ -177,8 +179,13 @@ def parse(arguments, description):
     parser.add_argument("--rate", type=float, default=0.5, help="how far a step goes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--checkpoint", default="", help="folder to save to and to go on from")
-    parser.add_argument("--crash-once-after", type=int, default=0, metavar="EPOCH",
-                        help="fail there, unless going on from a checkpoint: shows that retries work")
+    parser.add_argument(
+        "--crash-once-after",
+        type=int,
+        default=0,
+        metavar="EPOCH",
+        help="fail there, unless going on from a checkpoint: shows that retries work",
+    )
     options = parser.parse_args(arguments)
     for name in ("epochs", "batch"):
         if getattr(options, name) < 1:

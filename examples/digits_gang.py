@@ -94,7 +94,7 @@ class Peers:
         self.last_sum = mine.tobytes()
         stop.asked = mine[-1] > 0
         width = digits.PIXELS + 1
-        return [list(mine[i * width:(i + 1) * width]) for i in range(digits.CLASSES)], mine[-2]
+        return [list(mine[i * width : (i + 1) * width]) for i in range(digits.CLASSES)], mine[-2]
 
 
 def main(arguments):

@@ -40,8 +40,9 @@ def read_registry(text):
 
 
 def known_targets():
-    listing = subprocess.run(["ninja", "-C", "build/release", "-t", "targets", "all"], cwd=ROOT,
-                             capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        ["ninja", "-C", "build/release", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
     return {line.split(":")[0] for line in listing.splitlines()}
 
 
@@ -56,8 +57,13 @@ def build(programs):
         if missing:
             say(f"left out: {', '.join(program.prefixes)} wants the target {missing[0]}, which does not exist")
             continue
-        if program.targets and subprocess.run(["ninja", "-C", "build/release", *program.targets], cwd=ROOT,
-                                              stdout=sys.stderr).returncode != 0:
+        if (
+            program.targets
+            and subprocess.run(
+                ["ninja", "-C", "build/release", *program.targets], cwd=ROOT, stdout=sys.stderr
+            ).returncode
+            != 0
+        ):
             say(f"left out: {', '.join(program.prefixes)} does not build")
             continue
         ready.append(program)
@@ -65,8 +71,9 @@ def build(programs):
 
 
 def commit():
-    done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=ROOT, capture_output=True,
-                          text=True)
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=ROOT, capture_output=True, text=True
+    )
     return done.stdout.strip() or "unknown"
 
 
@@ -75,9 +82,14 @@ def figures_of(program, names, at_commit):
     load = round(os.getloadavg()[0], 2)
     command = program.command.replace("BIN/", BIN + "/")
     say(f"--- {command}   (load {load})")
-    process = subprocess.Popen(["/bin/bash", "-c", "exec " + command], cwd=ROOT, stdout=subprocess.PIPE, text=True,
-                               stdin=subprocess.DEVNULL,
-                               env={**os.environ, "HEDDLE_BENCH_FIGURES": " ".join(names)})
+    process = subprocess.Popen(
+        ["/bin/bash", "-c", "exec " + command],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "HEDDLE_BENCH_FIGURES": " ".join(names)},
+    )
     figures = []
     for line in process.stdout:
         try:
@@ -86,20 +98,35 @@ def figures_of(program, names, at_commit):
             say(line.rstrip())
             continue
         if not names or any(figure["name"].startswith(name) for name in names):
-            figures.append({**figure, "command": figure.get("command", command),
-                            "commit": figure.get("commit", at_commit), "load": figure.get("load", load)})
+            figures.append(
+                {
+                    **figure,
+                    "command": figure.get("command", command),
+                    "commit": figure.get("commit", at_commit),
+                    "load": figure.get("load", load),
+                }
+            )
     return figures, process.wait() == 0
 
 
 def table(figures):
     rows = [("FIGURE", "VALUE", "UNIT", "PEER", "RATIO")]
     for f in figures:
-        rows.append((f["name"], f"{f['value']:,.4g}" if f["value"] < 1000 else f"{f['value']:,.0f}", f.get("unit", ""),
-                     str(f.get("peer", "")), f"{f['ratio']:.3g}" if "ratio" in f else ""))
+        rows.append(
+            (
+                f["name"],
+                f"{f['value']:,.4g}" if f["value"] < 1000 else f"{f['value']:,.0f}",
+                f.get("unit", ""),
+                str(f.get("peer", "")),
+                f"{f['ratio']:.3g}" if "ratio" in f else "",
+            )
+        )
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     for row in rows:
-        print(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]:<{widths[3]}}  "
-              f"{row[4]:>{widths[4]}}".rstrip())
+        print(
+            f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]:<{widths[3]}}  "
+            f"{row[4]:>{widths[4]}}".rstrip()
+        )
 
 
 def main(arguments):

@@ -16,8 +16,12 @@ def check(files, fix):
 
 
 def main(arguments):
-    files = sorted(str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*")
-                   if p.suffix in (".h", ".cpp"))
+    files = sorted(
+        str(p.relative_to(ROOT))
+        for folder in FOLDERS
+        for p in (ROOT / folder).rglob("*")
+        if p.suffix in (".h", ".cpp")
+    )
     parts = [files[i::4] for i in range(4) if files[i::4]]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         done = list(pool.map(lambda part: check(part, "--fix" in arguments), parts))

@@ -59,15 +59,46 @@ LIBRARIES = {
 }
 # Single files that may use a library their room may not.
 FILES = {"base/log.cpp": {"spdlog", "fmt"}, "base/sha256.cpp": {"openssl"}}
-KNOWN_LIBRARIES = {"sqlite3.h", "openssl", "curl", "nlohmann", "simdjson.h", "fmt", "yaml-cpp", "boost",
-                   "seccomp.h", "CLI", "spdlog", "prometheus", "doctest", "toml++", "valijson", "argon2.h"}
+KNOWN_LIBRARIES = {
+    "sqlite3.h",
+    "openssl",
+    "curl",
+    "nlohmann",
+    "simdjson.h",
+    "fmt",
+    "yaml-cpp",
+    "boost",
+    "seccomp.h",
+    "CLI",
+    "spdlog",
+    "prometheus",
+    "doctest",
+    "toml++",
+    "valijson",
+    "argon2.h",
+}
 
 # Words that the core may not use, because each would let a plan differ between two runs or machines.
 CORE_BANS = re.compile(
-    r"\b(float|double|system_clock|steady_clock|unordered_\w+|rand|random_device|thread|mutex|getenv)\b")
-CORE_HEADER_BANS = {"chrono", "thread", "mutex", "shared_mutex", "condition_variable", "random", "ctime",
-                    "unordered_map", "unordered_set", "iostream", "fstream", "filesystem", "future",
-                    "sstream", "regex"}
+    r"\b(float|double|system_clock|steady_clock|unordered_\w+|rand|random_device|thread|mutex|getenv)\b"
+)
+CORE_HEADER_BANS = {
+    "chrono",
+    "thread",
+    "mutex",
+    "shared_mutex",
+    "condition_variable",
+    "random",
+    "ctime",
+    "unordered_map",
+    "unordered_set",
+    "iostream",
+    "fstream",
+    "filesystem",
+    "future",
+    "sstream",
+    "regex",
+}
 BANNED_EVERYWHERE = {"regex"}
 
 
@@ -84,8 +115,12 @@ def row(table, room, default=frozenset()):
 
 
 def is_test(path):
-    return bool(re.search(r"(_test|_main|_tests)$", path.stem)) or path.parts[0] == "tests" \
-        or "conformance" in path.parts or "testing" in path.parts
+    return (
+        bool(re.search(r"(_test|_main|_tests)$", path.stem))
+        or path.parts[0] == "tests"
+        or "conformance" in path.parts
+        or "testing" in path.parts
+    )
 
 
 def without_text(line):

@@ -65,6 +65,7 @@ def say(text):
 
 # --- counting -----------------------------------------------------------------------------------
 
+
 def count_doctest(text):
     found = re.search(r"test cases:\s*\d+\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", text)
     return (int(found[1]), int(found[2])) if found else None
@@ -112,20 +113,28 @@ def count_cases(text, exit_code):
 
 # --- finding ------------------------------------------------------------------------------------
 
+
 def ctest_suites(build):
-    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], cwd=ROOT, check=True,
-                             capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        ["ctest", "--test-dir", build, "--show-only=json-v1"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     suites = []
     for test in json.loads(listing)["tests"]:
         if "command" not in test:
             continue
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         environment = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
-        suites.append(Suite(
-            name=test["name"], command=test["command"], quick="slow" not in properties.get("LABELS", []),
-            timeout_s=int(float(properties.get("TIMEOUT", 300))),
-            cwd=pathlib.Path(properties.get("WORKING_DIRECTORY", ROOT)), environment=environment,
-            alone=bool(properties.get("RUN_SERIAL", False))))
+        suites.append(
+            Suite(
+                name=test["name"],
+                command=test["command"],
+                quick="slow" not in properties.get("LABELS", []),
+                timeout_s=int(float(properties.get("TIMEOUT", 300))),
+                cwd=pathlib.Path(properties.get("WORKING_DIRECTORY", ROOT)),
+                environment=environment,
+                alone=bool(properties.get("RUN_SERIAL", False)),
+            )
+        )
     return suites
 
 
@@ -139,13 +148,21 @@ def script_suites():
 
 
 def e2e_suites():
-    return [Suite(f"e2e/{path.stem}",
-                  [str(VENV / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)],
-                  quick=False, timeout_s=900, alone=True, environment={"HEDDLE_BUILD": str(ROOT / "build/dev")})
-            for path in sorted((ROOT / "tests" / "e2e").glob("test_*.py"))]
+    return [
+        Suite(
+            f"e2e/{path.stem}",
+            [str(VENV / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)],
+            quick=False,
+            timeout_s=900,
+            alone=True,
+            environment={"HEDDLE_BUILD": str(ROOT / "build/dev")},
+        )
+        for path in sorted((ROOT / "tests" / "e2e").glob("test_*.py"))
+    ]
 
 
 # --- building -----------------------------------------------------------------------------------
+
 
 def build(preset, targets=()):
     """Configures and builds; the text of what went wrong, empty when it went well."""
@@ -153,27 +170,37 @@ def build(preset, targets=()):
     log = LOGS / f"build-{preset}.log"
     started = time.monotonic()
     with log.open("w") as out:
-        configured = subprocess.run(["cmake", "--preset", preset], cwd=ROOT, stdout=out, stderr=out,
-                                    stdin=subprocess.DEVNULL)
+        configured = subprocess.run(
+            ["cmake", "--preset", preset], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL
+        )
         built = configured
         if configured.returncode == 0:
             command = ["cmake", "--build", f"build/{preset}"]
             built = run_with_progress(command + (["--target", *targets] if targets else []), out, preset)
-    say(f"build      {preset:<28} {'ok' if built.returncode == 0 else 'FAILED':>12}  "
-        f"{time.monotonic() - started:7.1f} s")
+    say(
+        f"build      {preset:<28} {'ok' if built.returncode == 0 else 'FAILED':>12}  "
+        f"{time.monotonic() - started:7.1f} s"
+    )
     if built.returncode == 0:
         return ""
     lines = log.read_text(errors="replace").splitlines()
     failures = [i for i, line in enumerate(lines) if line.startswith("FAILED") or "error" in line.lower()]
     first = max(0, failures[0] - 1) if failures else max(0, len(lines) - 40)
-    return "\n".join(lines[first:first + 60])
+    return "\n".join(lines[first : first + 60])
 
 
 def run_with_progress(command, out, preset):
     """Like subprocess.run, with a line every half minute about how far ninja is."""
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               errors="replace", stdin=subprocess.DEVNULL,
-                               env={**os.environ, "NINJA_STATUS": "[%f/%t] "})
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "NINJA_STATUS": "[%f/%t] "},
+    )
     said = time.monotonic()
     for line in process.stdout:
         out.write(line)
@@ -192,9 +219,20 @@ def prepare_venv():
     if stamp.exists() and stamp.read_text() == wanted:
         return ""
     started = time.monotonic()
-    for command in ([PYTHON, "-m", "venv", "--clear", str(VENV)],
-                    [str(VENV / "bin" / "pip"), "install", "-q", "--disable-pip-version-check",
-                     "--require-hashes", "--only-binary", ":all:", "-r", "tests/requirements.txt"]):
+    for command in (
+        [PYTHON, "-m", "venv", "--clear", str(VENV)],
+        [
+            str(VENV / "bin" / "pip"),
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            "-r",
+            "tests/requirements.txt",
+        ],
+    ):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             return done.stdout + done.stderr
@@ -223,9 +261,15 @@ def run_now(suite):
     started = time.monotonic()
     note = ""
     with log_of(suite).open("wb") as out:
-        process = subprocess.Popen(suite.command, cwd=suite.cwd, stdout=out, stderr=subprocess.STDOUT,
-                                   stdin=subprocess.DEVNULL, env={**os.environ, **suite.environment},
-                                   start_new_session=True)
+        process = subprocess.Popen(
+            suite.command,
+            cwd=suite.cwd,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **suite.environment},
+            start_new_session=True,
+        )
         try:
             exit_code = process.wait(suite.timeout_s)
         except subprocess.TimeoutExpired:
@@ -273,6 +317,7 @@ def tail(result, lines=60):
 
 
 # --- the whole ----------------------------------------------------------------------------------
+
 
 def choose(arguments, suites):
     """The suites that the arguments name, and the names that fit none."""

@@ -42,8 +42,12 @@ MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|tmp/w)/")
 
 
 def is_test(path):
-    return bool(re.search(r"(_test|_tests)$", path.stem)) or path.parts[0] == "tests" \
-        or path.stem.startswith("test_") or "conformance" in path.parts
+    return (
+        bool(re.search(r"(_test|_tests)$", path.stem))
+        or path.parts[0] == "tests"
+        or path.stem.startswith("test_")
+        or "conformance" in path.parts
+    )
 
 
 def without_text(line):
@@ -51,6 +55,7 @@ def without_text(line):
 
 
 # Each rule takes (path relative to the root, lines) and yields (line number, what is wrong).
+
 
 def rule_file_length(path, lines):
     most = MAX_FILE_LINES["test" if is_test(path) else "code"]
@@ -65,14 +70,15 @@ def rule_line_length(path, lines):
             yield number, f"{len(line)} characters, at most {most}"
 
 
-
 def rule_function_length(path, lines):
     if path.suffix not in CPP:
         return
     start, indent = None, ""
     for number, line in enumerate(lines, 1):
         if start is None:
-            opens = re.match(r"^( {0,2})(?! )(?!//|#|namespace\b|class\b|struct\b|enum\b|union\b|extern\b).*\{$", line)
+            opens = re.match(
+                r"^( {0,2})(?! )(?!//|#|namespace\b|class\b|struct\b|enum\b|union\b|extern\b).*\{$", line
+            )
             if opens and ("(" in line or ")" in line):
                 start, indent = number, opens[1]
         elif re.match(rf"^{indent}\}}", line):
@@ -146,8 +152,18 @@ def rule_no_dead_files(path, lines):
     yield 1, "no CMakeLists.txt names it"
 
 
-RULES = [rule_file_length, rule_line_length, rule_function_length, rule_banned_calls, rule_no_sleep_in_tests,
-         rule_loose_ends, rule_machine_paths, rule_names, rule_headers, rule_no_dead_files]
+RULES = [
+    rule_file_length,
+    rule_line_length,
+    rule_function_length,
+    rule_banned_calls,
+    rule_no_sleep_in_tests,
+    rule_loose_ends,
+    rule_machine_paths,
+    rule_names,
+    rule_headers,
+    rule_no_dead_files,
+]
 ROOT_OF_CHECK = ROOT
 
 

@@ -31,8 +31,12 @@ class Digits(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_digits(self, *arguments):
-        return subprocess.run([PYTHON, str(EXAMPLES / "digits.py"), "--checkpoint", str(self.folder), *arguments],
-                              capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            [PYTHON, str(EXAMPLES / "digits.py"), "--checkpoint", str(self.folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
     def test_the_loss_falls_and_it_reads_what_it_never_saw(self):
         done = self.run_digits("--epochs", "6")
@@ -91,11 +95,20 @@ class Gang(unittest.TestCase):
         port = free_port()
         running = []
         for rank in reversed(range(ranks)):  # rank 0 last: the others wait for it
-            running.append(subprocess.Popen(
-                [PYTHON, str(EXAMPLES / "digits_gang.py"), "--epochs", str(epochs), "--checkpoint", checkpoint],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                env={"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
-                     "MASTER_PORT": str(port)}))
+            running.append(
+                subprocess.Popen(
+                    [PYTHON, str(EXAMPLES / "digits_gang.py"), "--epochs", str(epochs), "--checkpoint", checkpoint],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    env={
+                        "RANK": str(rank),
+                        "WORLD_SIZE": str(ranks),
+                        "MASTER_ADDR": "127.0.0.1",
+                        "MASTER_PORT": str(port),
+                    },
+                )
+            )
         texts = []
         for process in running:
             out, errors = process.communicate(timeout=60)
@@ -108,8 +121,9 @@ class Gang(unittest.TestCase):
         seen = [losses(text) for text in texts]
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(seen[0], seen[2])
-        alone = subprocess.run([PYTHON, str(EXAMPLES / "digits.py"), "--epochs", "3"], capture_output=True,
-                               text=True, timeout=60)
+        alone = subprocess.run(
+            [PYTHON, str(EXAMPLES / "digits.py"), "--epochs", "3"], capture_output=True, text=True, timeout=60
+        )
         for ours, single in zip(seen[0], losses(alone.stdout), strict=True):
             self.assertAlmostEqual(ours, single, places=5)
         sums = {re.search(r"last sum (\w+)", text)[1] for text in texts}

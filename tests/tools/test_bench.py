@@ -8,9 +8,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import bench  # noqa: E402
 
-NAMED_FIGURES = """store.fdatasync_p50_ms submit.ratio_vs_sqlite submit.p50_ms submit.raw_commit_p50_ms jobs.true_per_s
+NAMED_FIGURES = (
+    """store.fdatasync_p50_ms submit.ratio_vs_sqlite submit.p50_ms submit.raw_commit_p50_ms jobs.true_per_s
 start.first_instruction_p50_ms sandbox.start_ratio_vs_bwrap sandbox.start_ratio_vs_crun sandbox.start_ratio_vs_podman
 build.clean_s build.one_file_s list.page_ms watch.mib_per_1000 server.idle_rss_mib server.restart_s""".split()
+)
 
 
 class Registry(unittest.TestCase):

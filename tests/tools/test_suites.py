@@ -7,8 +7,10 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import suites  # noqa: E402
 
-DOCTEST = ("[doctest] test cases: 12 | {} passed | {} failed | 0 skipped\n"
-           "[doctest] assertions: 1 | 1 passed | 0 failed |\n")
+DOCTEST = (
+    "[doctest] test cases: 12 | {} passed | {} failed | 0 skipped\n"
+    "[doctest] assertions: 1 | 1 passed | 0 failed |\n"
+)
 
 
 class Counting(unittest.TestCase):
@@ -24,8 +26,9 @@ class Counting(unittest.TestCase):
     def test_unittest(self):
         self.assertEqual(suites.count_cases("Ran 5 tests in 0.1s\n\nOK\n", 0), (5, 0))
         self.assertEqual(suites.count_cases("Ran 1 test in 0.1s\n\nOK\n", 0), (1, 0))
-        self.assertEqual(suites.count_cases("Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)\n", 1),
-                         (1, 3))
+        self.assertEqual(
+            suites.count_cases("Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)\n", 1), (1, 3)
+        )
 
     def test_script(self):
         self.assertEqual(suites.count_cases("text\n\n3 passed, 1 failed\n", 1), (3, 1))
@@ -45,8 +48,11 @@ class Counting(unittest.TestCase):
 
 
 class Choosing(unittest.TestCase):
-    ALL = [suites.Suite("base", [], True), suites.Suite("store/sqlite", [], True),
-           suites.Suite("e2e/test_cli", [], False)]
+    ALL = [
+        suites.Suite("base", [], True),
+        suites.Suite("store/sqlite", [], True),
+        suites.Suite("e2e/test_cli", [], False),
+    ]
 
     def chosen(self, *arguments):
         found, unknown = suites.choose(list(arguments), self.ALL)

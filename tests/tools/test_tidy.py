@@ -64,7 +64,9 @@ class Tidy(unittest.TestCase):
         self.assertEqual(self.rules("src/a.h", "// What.\n"), {"headers"})
 
     def test_dead_files(self):
-        self.assertEqual(self.found({"src/x/a.cpp": "", "src/x/CMakeLists.txt": "b.cpp aa.cpp"})[0], {"no_dead_files"})
+        self.assertEqual(
+            self.found({"src/x/a.cpp": "", "src/x/CMakeLists.txt": "b.cpp aa.cpp"})[0], {"no_dead_files"}
+        )
         self.assertEqual(self.found({"src/x/y/a.cpp": "", "src/x/CMakeLists.txt": "y/a.cpp"})[0], set())
 
     def test_exceptions_work_and_must_be_needed(self):
