@@ -48,7 +48,6 @@ TESTS_MAY_SEE = {
 # Room -> outside libraries (first part of the include) that its .cpp files may use.
 LIBRARIES = {
     "store/sqlite": {"sqlite3.h", "simdjson.h"},
-    "store/conformance": {"doctest"},
     "control": {"openssl"},
     "client": {"curl"},
     "api": {"nlohmann", "simdjson.h", "fmt", "openssl", "yaml-cpp"},

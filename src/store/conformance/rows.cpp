@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "core/model/limits.h"
@@ -18,10 +19,9 @@ std::int64_t RowMaker::edge(std::int64_t low, std::int64_t high) {
 }
 
 std::string RowMaker::text(std::size_t bytes_max) {
-  using namespace std::string_view_literals;
-  static constexpr std::array kPieces{
-      "a"sv, "\0"sv,     "\""sv,   "\\"sv,   "'"sv,  "\n"sv,        "\x1b[31m"sv,   "\x7f"sv,
-      "é"sv, "\u2028"sv, "日本"sv, "🧵"sv, "%s"sv, "</script>"sv, "\U0010FFFF"sv, "\\u0000"sv};
+  static constexpr std::array<std::string_view, 16> kPieces{
+      "a", {"\0", 1}, "\"",   "\\",   "'",  "\n",        "\x1b[31m",   "\x7f",
+      "é", "\u2028",  "日本", "🧵", "%s", "</script>", "\U0010FFFF", "\\u0000"};
   if (rng.one_in(5)) return {};
   if (rng.one_in(50)) return std::string(bytes_max, 'x');
   std::string text;

@@ -33,8 +33,8 @@ Counted<E> counted(E& value, int count) {
   return {value, count};
 }
 
-// Ids that people ask for may be any number; those above the greatest that is ever stored become -1,
-// which no row has.
+// Ids that people ask for may be any number; those above the greatest that is ever stored become
+// -1, which no row has.
 std::int64_t stored_form(std::uint64_t id);
 
 class Connection;
