@@ -5,12 +5,12 @@ namespace heddle {
 bool may_follow(AllocationState from, AllocationState to) {
   using S = AllocationState;
   switch (from) {
+    // That an order was sent is written along with later news, so planned may be followed by all
+    // that may follow sent. Reports may overtake each other: running can be the first we hear.
     case S::kPlanned:
-      return to == S::kSent || to == S::kReleasing || to == S::kReleased;
-    // Reports may overtake each other: running can be the first thing we hear.
     case S::kSent:
-      return to == S::kAccepted || to == S::kRunning || to == S::kReleasing || to == S::kReleased ||
-             to == S::kLost;
+      return (from == S::kPlanned && to == S::kSent) || to == S::kAccepted || to == S::kRunning ||
+             to == S::kReleasing || to == S::kReleased || to == S::kLost;
     case S::kAccepted:
       return to == S::kRunning || to == S::kReleasing || to == S::kReleased || to == S::kLost;
     case S::kRunning:
