@@ -38,9 +38,11 @@ struct Abilities {
 // such as "heddle"; it is created.
 Abilities probe(const std::string& cgroup_parent);
 
-// A folder of the host shown inside. The target is created on a tree that only we own.
+// A folder (or file) of the host shown inside, without the mounts below it. The target is created
+// on a tree that only we own: not in a place of ours (/usr, /etc, /dev ...), not inside another
+// one.
 struct Mount {
-  std::string source;  // absolute host path, resolved without following links in its last parts
+  std::string source;  // absolute host path; no part of it may be a link
   std::string target;  // absolute path inside
   bool writable = false;
 };
@@ -86,7 +88,8 @@ struct Exit {
   std::int64_t peak_memory_bytes = 0;
 };
 
-// A running sandbox. Not copyable; the destructor kills the tree and cleans up. One thread.
+// A running sandbox. Not copyable; the destructor kills the tree and cleans up, and so does the end
+// of the process that holds it. One thread.
 class Running {
  public:
   Running();
@@ -102,11 +105,12 @@ class Running {
   // Ends every process of the tree, whatever it does; returns when none is left. False if something
   // survives `timeout_ms` (it is then still held in the cgroup).
   bool kill_tree(int timeout_ms);
-  // After pidfd() became readable: reaps, kills what is left of the tree, removes the cgroup. Once.
+  // After pidfd() became readable (else it waits for that): reaps, kills what is left of the tree,
+  // removes the cgroup. Once.
   Result<Exit> finish();
 
  private:
-  friend Result<Running> start(const Spec& spec);
+  friend Result<Running> start_with(const Spec& spec, CgroupMode mode);
   struct Impl;
   Impl* impl_ = nullptr;
 };

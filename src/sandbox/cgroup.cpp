@@ -1,0 +1,40 @@
+#include "sandbox/cgroup.h"
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace heddle::sandbox {
+namespace {
+
+constexpr const char* kRoot = "/sys/fs/cgroup";
+constexpr const char* kUnified = "/sys/fs/cgroup/unified";
+
+bool is_v2_mount(const char* path) {
+  struct statfs info {};
+  return ::statfs(path, &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC &&
+         ::access(path, W_OK) == 0;
+}
+
+}  // namespace
+
+CgroupMode detect_cgroups() {
+  if (is_v2_mount(kRoot)) return CgroupMode::kV2;
+  if (is_v2_mount(kUnified)) return CgroupMode::kHybrid;
+  return CgroupMode::kNone;
+}
+
+Result<std::unique_ptr<Cgroup>> make_cgroup(CgroupMode mode, const std::string& parent,
+                                            const std::string& id, const CgroupLimits& limits) {
+  switch (mode) {
+    case CgroupMode::kV2:
+      return make_v2_cgroup(kRoot, parent, id, limits);
+    case CgroupMode::kHybrid:
+      return make_hybrid_cgroup(parent, id, limits);
+    case CgroupMode::kNone:
+      break;
+  }
+  return make_no_cgroup();
+}
+
+}  // namespace heddle::sandbox

@@ -1,0 +1,69 @@
+#include "sandbox/network.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+#include "sandbox/descriptor.h"
+#include "sandbox/failure.h"
+#include "sandbox/sandbox.h"
+
+namespace heddle::sandbox {
+
+Result<Done> raise_loopback() {
+  const Descriptor socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (!socket.is_open()) return failure("open the sandbox's network");
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0)
+    return failure("bring up the sandbox's network");
+  return Done{};
+}
+
+Result<Done> join_network(const std::string& path) {
+  const Descriptor pinned{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  struct statfs info {};
+  if (!pinned.is_open() || ::fstatfs(pinned.get(), &info) != 0)
+    return failure("join the network of the gang", ErrorCode::kNotFound);
+  if (info.f_type != NSFS_MAGIC)
+    return Error{ErrorCode::kNotFound, "cannot join the network of the gang: it is gone"};
+  if (::setns(pinned.get(), CLONE_NEWNET) != 0) return failure("join the network of the gang");
+  return Done{};
+}
+
+Result<Done> pin_network(const std::string& path) {
+  const Descriptor own{::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  if (!own.is_open() || !file.is_open()) return failure("make the network of the gang");
+  if (::unshare(CLONE_NEWNET) != 0) {
+    const Error error = failure("make the network of the gang");
+    ::unlink(path.c_str());
+    return error;
+  }
+  Result<Done> done = raise_loopback();
+  if (done && ::mount("/proc/thread-self/ns/net", path.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    done = failure("keep the network of the gang");
+  // A thread that stayed in the new network would go on as if the machine had none.
+  HEDDLE_CHECK(::setns(own.get(), CLONE_NEWNET) == 0);
+  if (!done) ::unlink(path.c_str());
+  return done;
+}
+
+void unpin_network(const std::string& path) {
+  ::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+  ::unlink(path.c_str());
+}
+
+}  // namespace heddle::sandbox

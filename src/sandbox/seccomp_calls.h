@@ -1,0 +1,353 @@
+// The system calls that a job may make: what is listed, nothing else.
+#pragma once
+
+#include <sys/syscall.h>
+
+#include <cstdint>
+
+namespace heddle::sandbox {
+
+enum class CallRule : std::uint8_t {
+  kAbsent,  // ENOSYS: programs take their older way; also for every number that is not listed
+  kAllow,
+  kRefuse,       // EPERM
+  kClone,        // allowed without any new namespace
+  kSocket,       // unix, IPv4, IPv6 and the route kind of netlink only
+  kIoctl,        // without typing into a terminal and without changing its line discipline
+  kPersonality,  // only asking, the default, and no address randomisation (debuggers)
+  kMakeNode,     // no device nodes
+};
+
+struct CallEntry {
+  long number;
+  CallRule rule;
+};
+
+// Files, folders, descriptors.
+inline constexpr long kFileCalls[] = {
+    SYS_read,
+    SYS_write,
+    SYS_readv,
+    SYS_writev,
+    SYS_pread64,
+    SYS_pwrite64,
+    SYS_preadv,
+    SYS_pwritev,
+    SYS_preadv2,
+    SYS_pwritev2,
+    SYS_openat,
+    SYS_openat2,
+    SYS_close,
+    SYS_close_range,
+    SYS_lseek,
+    SYS_dup,
+    SYS_dup3,
+    SYS_fcntl,
+    SYS_flock,
+    SYS_fsync,
+    SYS_fdatasync,
+    SYS_sync,
+    SYS_syncfs,
+    SYS_sync_file_range,
+    SYS_truncate,
+    SYS_ftruncate,
+    SYS_fallocate,
+    SYS_fadvise64,
+    SYS_readahead,
+    SYS_sendfile,
+    SYS_copy_file_range,
+    SYS_splice,
+    SYS_tee,
+    SYS_vmsplice,
+    SYS_pipe2,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_statx,
+    SYS_statfs,
+    SYS_fstatfs,
+    SYS_faccessat,
+    SYS_faccessat2,
+    SYS_getdents64,
+    SYS_getcwd,
+    SYS_chdir,
+    SYS_fchdir,
+    SYS_fchmod,
+    SYS_fchmodat,
+    SYS_fchown,
+    SYS_fchownat,
+    SYS_mkdirat,
+    SYS_unlinkat,
+    SYS_renameat,
+    SYS_renameat2,
+    SYS_linkat,
+    SYS_symlinkat,
+    SYS_readlinkat,
+    SYS_utimensat,
+    SYS_umask,
+    SYS_getxattr,
+    SYS_lgetxattr,
+    SYS_fgetxattr,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_listxattr,
+    SYS_llistxattr,
+    SYS_flistxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+    SYS_memfd_create,
+    SYS_inotify_init1,
+    SYS_inotify_add_watch,
+    SYS_inotify_rm_watch,
+    SYS_io_setup,
+    SYS_io_destroy,
+    SYS_io_submit,
+    SYS_io_cancel,
+    SYS_io_getevents,
+    SYS_io_pgetevents,
+};
+
+// Waiting, timers, signals.
+inline constexpr long kWaitCalls[] = {
+    SYS_ppoll,
+    SYS_pselect6,
+    SYS_epoll_create1,
+    SYS_epoll_ctl,
+    SYS_epoll_pwait,
+    SYS_epoll_pwait2,
+    SYS_eventfd2,
+    SYS_signalfd4,
+    SYS_timerfd_create,
+    SYS_timerfd_settime,
+    SYS_timerfd_gettime,
+    SYS_nanosleep,
+    SYS_clock_nanosleep,
+    SYS_clock_gettime,
+    SYS_clock_getres,
+    SYS_gettimeofday,
+    SYS_times,
+    SYS_getitimer,
+    SYS_setitimer,
+    SYS_timer_create,
+    SYS_timer_settime,
+    SYS_timer_gettime,
+    SYS_timer_getoverrun,
+    SYS_timer_delete,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigpending,
+    SYS_rt_sigtimedwait,
+    SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo,
+    SYS_rt_sigsuspend,
+    SYS_rt_sigreturn,
+    SYS_sigaltstack,
+    SYS_kill,
+    SYS_tkill,
+    SYS_tgkill,
+    SYS_restart_syscall,
+};
+
+// Memory, processes, threads, the caller's own ids.
+inline constexpr long kProcessCalls[] = {
+    SYS_brk,
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mremap,
+    SYS_mprotect,
+    SYS_madvise,
+    SYS_msync,
+    SYS_mincore,
+    SYS_mlock,
+    SYS_mlock2,
+    SYS_munlock,
+    SYS_mlockall,
+    SYS_munlockall,
+    SYS_pkey_alloc,
+    SYS_pkey_free,
+    SYS_pkey_mprotect,
+    SYS_remap_file_pages,
+    SYS_mbind,
+    SYS_get_mempolicy,
+    SYS_set_mempolicy,
+    SYS_move_pages,
+    SYS_membarrier,
+    SYS_execve,
+    SYS_execveat,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_wait4,
+    SYS_waitid,
+    SYS_set_tid_address,
+    SYS_set_robust_list,
+    SYS_get_robust_list,
+    SYS_futex,
+    SYS_rseq,
+    SYS_prctl,
+    SYS_seccomp,
+    SYS_landlock_create_ruleset,
+    SYS_landlock_add_rule,
+    SYS_landlock_restrict_self,
+    SYS_getpid,
+    SYS_getppid,
+    SYS_gettid,
+    SYS_getpgid,
+    SYS_setpgid,
+    SYS_getsid,
+    SYS_setsid,
+    SYS_getuid,
+    SYS_geteuid,
+    SYS_getgid,
+    SYS_getegid,
+    SYS_getresuid,
+    SYS_getresgid,
+    SYS_getgroups,
+    SYS_setuid,
+    SYS_setgid,
+    SYS_setreuid,
+    SYS_setregid,
+    SYS_setresuid,
+    SYS_setresgid,
+    SYS_setfsuid,
+    SYS_setfsgid,
+    SYS_setgroups,
+    SYS_capget,
+    SYS_capset,
+    SYS_getrlimit,
+    SYS_setrlimit,
+    SYS_prlimit64,
+    SYS_getrusage,
+    SYS_getpriority,
+    SYS_setpriority,
+    SYS_ioprio_get,
+    SYS_ioprio_set,
+    SYS_sched_yield,
+    SYS_sched_getaffinity,
+    SYS_sched_setaffinity,
+    SYS_sched_getparam,
+    SYS_sched_setparam,
+    SYS_sched_getscheduler,
+    SYS_sched_setscheduler,
+    SYS_sched_getattr,
+    SYS_sched_setattr,
+    SYS_sched_get_priority_max,
+    SYS_sched_get_priority_min,
+    SYS_sched_rr_get_interval,
+    SYS_getcpu,
+    SYS_getrandom,
+    SYS_uname,
+    SYS_sysinfo,
+    SYS_pidfd_open,
+    SYS_pidfd_send_signal,
+};
+
+// Sockets and the private message queues and memory of System V and POSIX.
+inline constexpr long kMessageCalls[] = {
+    SYS_socketpair, SYS_bind,         SYS_listen,          SYS_accept,     SYS_accept4,
+    SYS_connect,    SYS_getsockname,  SYS_getpeername,     SYS_setsockopt, SYS_getsockopt,
+    SYS_sendto,     SYS_recvfrom,     SYS_sendmsg,         SYS_recvmsg,    SYS_sendmmsg,
+    SYS_recvmmsg,   SYS_shutdown,     SYS_shmget,          SYS_shmat,      SYS_shmdt,
+    SYS_shmctl,     SYS_semget,       SYS_semop,           SYS_semtimedop, SYS_semctl,
+    SYS_msgget,     SYS_msgsnd,       SYS_msgrcv,          SYS_msgctl,     SYS_mq_open,
+    SYS_mq_unlink,  SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify,  SYS_mq_getsetattr,
+};
+
+#ifdef __x86_64__
+// Older forms of the calls above that only this architecture still has.
+inline constexpr long kOlderCalls[] = {
+    SYS_open,       SYS_creat,   SYS_stat,     SYS_lstat,        SYS_access,     SYS_readlink,
+    SYS_mkdir,      SYS_rmdir,   SYS_link,     SYS_symlink,      SYS_unlink,     SYS_rename,
+    SYS_chmod,      SYS_chown,   SYS_lchown,   SYS_utime,        SYS_utimes,     SYS_futimesat,
+    SYS_getdents,   SYS_pipe,    SYS_dup2,     SYS_poll,         SYS_select,     SYS_epoll_create,
+    SYS_epoll_wait, SYS_eventfd, SYS_signalfd, SYS_inotify_init, SYS_alarm,      SYS_pause,
+    SYS_time,       SYS_fork,    SYS_vfork,    SYS_getpgrp,      SYS_arch_prctl,
+};
+#endif
+
+// Calls that are newer than the headers we build with; from 424 on all architectures agree.
+// cachestat, fchmodat2, map_shadow_stack, futex_wake, futex_wait, futex_requeue, mseal; and
+// set_mempolicy_home_node, futex_waitv.
+inline constexpr long kNewerCalls[] = {451, 452, 453, 454, 455, 456, 462, 450, 449};
+
+// What a job has no business with; named, so that it gets a plain "not permitted".
+inline constexpr long kRefusedCalls[] = {
+    // other roots, mounts and namespaces
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_setns,
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_mount_setattr,
+    // the kernel's wide or young surfaces
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_keyctl,
+    SYS_fanotify_init,
+    SYS_fanotify_mark,
+    SYS_name_to_handle_at,
+    SYS_open_by_handle_at,
+    SYS_quotactl,
+    // other processes
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_process_madvise,
+    SYS_kcmp,
+    SYS_pidfd_getfd,
+    SYS_migrate_pages,
+    // the machine
+    SYS_reboot,
+    SYS_kexec_load,
+    SYS_kexec_file_load,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_acct,
+    SYS_syslog,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_clock_adjtime,
+    SYS_adjtimex,
+    SYS_vhangup,
+    SYS_nfsservctl,
+    SYS_lookup_dcookie,
+#ifdef __x86_64__
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS_ustat,
+    SYS_sysfs,
+#endif
+};
+
+// Allowed or refused by their arguments. clone3 hides its flags behind a pointer: libraries fall
+// back to clone when it is absent.
+inline constexpr CallEntry kJudgedCalls[] = {
+    {SYS_clone, CallRule::kClone},      {SYS_unshare, CallRule::kClone},
+    {SYS_clone3, CallRule::kAbsent},    {SYS_socket, CallRule::kSocket},
+    {SYS_ioctl, CallRule::kIoctl},      {SYS_personality, CallRule::kPersonality},
+    {SYS_mknodat, CallRule::kMakeNode},
+#ifdef __x86_64__
+    {SYS_mknod, CallRule::kMakeNode},
+#endif
+};
+
+}  // namespace heddle::sandbox
