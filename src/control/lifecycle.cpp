@@ -121,7 +121,6 @@ void follow(Books& books, WorkloadId id, const LifecycleOptions& options) {
     if (!a.running_at.is_set()) return;
     workload.running_since = std::max(workload.running_since, a.running_at);
   }
-  if (static_cast<std::int64_t>(live.size()) < workload.spec->shape.replicas) return;
   leave_state(workload.usage, workload, workload.running_since);
   workload.state = WorkloadState::kRunning;
   ++workload.version;
@@ -159,6 +158,7 @@ void release(Books& books, Allocation a, Instant at, const LifecycleOptions& opt
   if (found != nullptr) {
     Workload workload = *found;
     settle(workload.usage, a);
+    if (a.attempt == workload.attempt) ++workload.released;
     books.draft.put(std::move(workload));
   }
   const WorkloadId workload = a.workload;

@@ -89,6 +89,7 @@ void apply_plan(Books& books, const Plan& plan) {
     workload.starting_since = books.now;
     workload.pool = start.pool;
     ++workload.attempt;
+    workload.released = 0;
     ++workload.version;
     books.tell(workload.team, SubjectKind::kWorkload, workload.id.value, "starting",
                books.state().pools().find(start.pool)->name);

@@ -167,12 +167,11 @@ class Audit {
     require(workload.submitted_at.is_set(), "T1", who, "was never submitted");
     const std::vector<const Allocation*>& run = runs_[workload.id];
     const bool waits = workload.state == WorkloadState::kWaiting;
+    // Replicas may end one after another, but together they are always the whole gang.
     require(waits || !run.empty(), "I3", who, "has begun and holds nothing");
-    const bool untold = std::ranges::all_of(
-        run, [](const Allocation* a) { return a->state == AllocationState::kPlanned; });
-    require(waits || run.empty() || !untold ||
-                static_cast<std::int64_t>(run.size()) == workload.spec->shape.replicas,
-            "I3", who, "is a gang of which only a part was placed");
+    require(waits || static_cast<std::int64_t>(run.size()) + workload.released ==
+                         workload.spec->shape.replicas,
+            "I3", who, "is a gang of which a part is neither there nor gone");
     switch (workload.state) {
       case WorkloadState::kWaiting:
         return require(workload.waiting_since.is_set(), "T1", who, "waits since no time");

@@ -132,6 +132,7 @@ struct Workload {
   std::int64_t attempt = 0;   // 0 before the first start, then the number of the run
   std::int64_t failures = 0;  // runs that failed by themselves; compared with spec->retries
   std::int64_t losses = 0;    // runs lost through no fault of its own
+  std::int64_t released = 0;  // replicas of the present run that are gone already
   PoolId pool;                // where it runs or ran last; unset before
   bool cancel_requested = false;
   UserId cancelled_by;
