@@ -83,18 +83,34 @@ std::optional<std::size_t> index_of(const Names& names, std::string_view name) {
   return static_cast<std::size_t>(at - names.begin());
 }
 
-// 1250 -> 1.25
-std::string decimal(std::int64_t milli) {
-  std::string text = std::to_string(milli / 1000);
-  if (milli % 1000 != 0) {
-    std::string places = std::to_string(1000 + milli % 1000).substr(1);
-    places.resize(places.find_last_not_of('0') + 1);
-    text += '.' + places;
-  }
-  return text;
-}
-
 constexpr std::int64_t kBytesPerMib = 1 << 20;
+
+bool set_number(WorkloadSpec& spec, std::string_view key, std::int64_t number) {
+  Request& request = spec.shape.request;
+  if (key == "gpus") {
+    request.devices = number;
+    request.milli_per_device = GpuAmount::kMilliPerDevice;
+    return true;
+  }
+  struct Field {
+    std::string_view key;
+    std::int64_t* value;
+    std::int64_t times;
+  };
+  const std::array<Field, 7> fields{{{"gpu", &request.milli_per_device, 1},
+                                     {"memory", &request.mib_per_device, 1},
+                                     {"devices", &request.devices, 1},
+                                     {"nodes", &spec.shape.replicas, 1},
+                                     {"cpu", &request.cpu_milli, 1000},
+                                     {"ram", &request.memory_bytes, kBytesPerMib},
+                                     {"priority", &spec.priority, 1}}};
+  for (const Field& field : fields) {
+    if (field.key != key) continue;
+    *field.value = number * field.times;
+    return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -274,26 +290,7 @@ Result<Done> Scenario::say_job(Words& words) {
                         : key == "gpu" ? thousandths(value)
                                        : whole_number(value);
     if (!number) return wrong("not a number for " + std::string{key} + ":", value);
-    if (key == "gpus") {
-      request.devices = *number;
-      request.milli_per_device = GpuAmount::kMilliPerDevice;
-    } else if (key == "gpu") {
-      request.milli_per_device = *number;
-    } else if (key == "memory") {
-      request.mib_per_device = *number;
-    } else if (key == "devices") {
-      request.devices = *number;
-    } else if (key == "nodes") {
-      spec.shape.replicas = *number;
-    } else if (key == "cpu") {
-      request.cpu_milli = *number * 1000;
-    } else if (key == "ram") {
-      request.memory_bytes = *number * kBytesPerMib;
-    } else if (key == "priority") {
-      spec.priority = *number;
-    } else {
-      return wrong("job:", key);
-    }
+    if (!set_number(spec, key, *number)) return wrong("job:", key);
   }
   if (request.devices == 0 && (request.milli_per_device > 0 || request.by_memory()))
     request.devices = 1;
@@ -329,89 +326,6 @@ Result<Done> Scenario::say_end(Words& words) {
   job.ended_at = now_;
   draft_.put(job);
   return Done{};
-}
-
-Plan Scenario::plan_now() const { return plan(state(), policy_, now_); }
-
-void Scenario::apply(const Plan& plan) { apply_plan(draft_, plan, now_, last_id_); }
-
-void apply_plan(Draft& draft, const Plan& plan, Instant now, std::uint64_t& last_id) {
-  for (const StartAction& start : plan.starts) {
-    Workload job = *draft.state().workloads().find(start.workload);
-    HEDDLE_CHECK(job.state == WorkloadState::kWaiting);
-    job.state = WorkloadState::kStarting;
-    job.starting_since = now;
-    job.pool = start.pool;
-    ++job.attempt;
-    for (const Placement& placement : start.placements) {
-      Allocation allocation;
-      allocation.id = AllocationId{++last_id};
-      allocation.workload = job.id;
-      allocation.team = job.team;
-      allocation.pool = start.pool;
-      allocation.node = placement.node;
-      allocation.replica = placement.replica;
-      allocation.attempt = job.attempt;
-      allocation.devices = placement.devices;
-      allocation.cpu_milli = placement.cpu_milli;
-      allocation.memory_bytes = placement.memory_bytes;
-      allocation.recorded_at = now;
-      draft.put(std::move(allocation));
-    }
-    draft.put(std::move(job));
-  }
-}
-
-std::vector<std::string> Scenario::describe(const Plan& plan) const {
-  std::vector<std::string> lines;
-  for (const StartAction& start : plan.starts) {
-    std::string line = "start " + state().workloads().find(start.workload)->spec->name + " on";
-    for (const Placement& placement : start.placements) line += " " + place_text(placement);
-    lines.push_back(std::move(line));
-  }
-  for (const auto& [key, reason] : plan.reasons) lines.push_back(wait_text(key, reason));
-  if (plan.step_budget_hit) lines.push_back("step budget hit");
-  if (lines.empty()) lines.push_back("nothing to do");
-  return lines;
-}
-
-// h100-1[0 1 2], with the part where it is less than a device: h100-1[3:0.25]
-std::string Scenario::place_text(const Placement& placement) const {
-  const Node& node = *state().nodes().find(placement.node);
-  std::string text = node.name;
-  for (const DeviceLease& lease : placement.devices) {
-    const auto at = std::ranges::find(node.devices, lease.device, &Device::id);
-    text += lease.device == placement.devices.front().device ? '[' : ' ';
-    text += std::to_string(at - node.devices.begin());
-    if (lease.amount < GpuAmount::devices(1)) text += ':' + decimal(lease.amount.as_milli());
-  }
-  return placement.devices.empty() ? text : text + ']';
-}
-
-std::string Scenario::wait_text(const ReasonKey& key, const Reason& reason) const {
-  std::string text = "wait " + state().teams().find(key.team)->name + ":";
-  WaitingKey from;
-  from.team = key.team;
-  from.shape = key.shape;
-  std::vector<const WorkloadSpec*> specs;
-  for (const auto& [waiting, none] : state().waiting())
-    if (waiting.team == key.team && waiting.shape == key.shape)
-      if (const Workload* job = state().workloads().find(waiting.id))
-        specs.push_back(job->spec.get());
-  for (const WorkloadSpec* spec : specs) text += ' ' + spec->name;
-  text += ": " + std::string{name_of(reason.code)};
-  if (const Pool* pool = state().pools().find(reason.pool)) text += " in " + pool->name;
-  text += ", asked " + decimal(reason.asked.as_milli());
-  text += ", held " + decimal(reason.held_by_team.as_milli());
-  if (reason.limit < GpuAmount::milli(GpuAmount::kMaxMilli))
-    text += " of at most " + decimal(reason.limit.as_milli());
-  text += ", free " + decimal(reason.free.as_milli()) + " of " + decimal(reason.usable.as_milli());
-  const Shape* shape = state().shapes().find(key.shape);
-  const bool whole = shape != nullptr && shape->request.whole();
-  const auto on_node = [&](std::int64_t n) { return whole ? std::to_string(n) : decimal(n); };
-  text += ", on one node " + on_node(reason.most_free_on_one_node) + " for " +
-          on_node(reason.needed_on_one_node);
-  return text;
 }
 
 }  // namespace heddle

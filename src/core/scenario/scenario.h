@@ -55,7 +55,7 @@ class Scenario {
   Result<Done> say_end(Words& words);
   Result<Done> read_share(Words& words, TeamId team, PoolId pool, bool pool_may_follow);
   std::string place_text(const Placement& placement) const;
-  std::string wait_text(const ReasonKey& key, const Reason& reason) const;
+  std::string numbers_text(const ReasonKey& key, const Reason& reason) const;
 
   Draft draft_{State{}};
   SchedulePolicy policy_;

@@ -15,30 +15,42 @@ bool ComesBefore::operator()(const Turn& a, const Turn& b) const {
   return a.pool < b.pool;
 }
 
-bool Turns::add(std::size_t number, const Group& group) {
-  const WaitingKey* head = head_of(state_, group);
-  HEDDLE_CHECK(head != nullptr);
+GpuAmount Turns::asked(const Group& group, std::size_t pool) const {
+  return asked_of(*group.shape, room_.pool(pool).device_memory_bytes);
+}
+
+std::optional<std::size_t> Turns::counts_in(const Group& group) const {
   for (const PoolId id : group.shape->pools) {
     const auto pool = ledger_.pool_index(id);
-    if (!pool) continue;
-    const GpuAmount asked = asked_of(*group.shape, room_.pool(*pool).device_memory_bytes);
-    if (ledger_.over_limit(group.team, *pool, asked)) continue;
-    lines_[{group.team, *pool}].heads.insert(
-        {head->work_class, head->minus_priority, head->submitted_at, head->id, number, asked});
-    rank_again(group.team, *pool);
-    return true;
+    if (pool && !ledger_.over_limit(group.team, *pool, asked(group, *pool))) return pool;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool Turns::add(std::size_t number) {
+  const Group& group = groups_[number];
+  const WaitingKey* head = head_of(state_, group);
+  HEDDLE_CHECK(head != nullptr);
+  const auto pool = counts_in(group);
+  if (!pool) return false;
+  lines_[{group.team, *pool}].heads.insert({head->work_class, head->minus_priority,
+                                            head->submitted_at, head->id, number,
+                                            asked(group, *pool)});
+  rank_again(group.team, *pool);
+  return true;
 }
 
 std::optional<std::size_t> Turns::next() {
-  if (turns_.empty()) return std::nullopt;
-  const Turn turn = *turns_.begin();
-  Line& line = lines_.at({turn.team, turn.pool});
-  const std::size_t group = line.heads.begin()->group;
-  line.heads.erase(line.heads.begin());
-  rank_again(turn.team, turn.pool);
-  return group;
+  while (!turns_.empty()) {
+    const Turn turn = *turns_.begin();
+    Line& line = lines_.at({turn.team, turn.pool});
+    const std::size_t group = line.heads.begin()->group;
+    line.heads.erase(line.heads.begin());
+    rank_again(turn.team, turn.pool);
+    // At its limit everywhere by now: its turn comes all the same, and it is found out there.
+    if (counts_in(groups_[group]) == turn.pool || !add(group)) return group;
+  }
+  return std::nullopt;
 }
 
 void Turns::refresh(std::size_t team, std::size_t pool) {

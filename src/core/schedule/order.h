@@ -37,15 +37,17 @@ struct ComesBefore {
 // workload counts in the first pool that it accepts with room under the limit.
 class Turns {
  public:
-  // All three outlive the line.
-  Turns(const State& state, const Ledger& ledger, const Room& room)
-      : state_{state}, ledger_{ledger}, room_{room} {}
+  // All four outlive the line.
+  Turns(const State& state, const Ledger& ledger, const Room& room,
+        const std::vector<Group>& groups)
+      : state_{state}, ledger_{ledger}, room_{room}, groups_{groups} {}
 
   // Puts group number `number` in line; false when no pool that it accepts has room under the
   // limit. The group has a head, and stays where it is while it is in line.
-  bool add(std::size_t number, const Group& group);
+  bool add(std::size_t number);
 
-  // Takes the group whose turn it is out of the line.
+  // Takes the group whose turn it is out of the line. Who counts in another pool by now, because
+  // a limit was reached meanwhile, is put in line there first.
   std::optional<std::size_t> next();
 
   // What `team` holds in `pool` has changed, and so for every level above it.
@@ -66,10 +68,13 @@ class Turns {
     std::optional<Turn> turn;  // where it stands in turns_
   };
   void rank_again(std::size_t team, std::size_t pool);
+  std::optional<std::size_t> counts_in(const Group& group) const;
+  GpuAmount asked(const Group& group, std::size_t pool) const;
 
   const State& state_;
   const Ledger& ledger_;
   const Room& room_;
+  const std::vector<Group>& groups_;
   std::map<std::pair<std::size_t, std::size_t>, Line> lines_;  // (team, pool)
   std::set<Turn, ComesBefore> turns_;
 };

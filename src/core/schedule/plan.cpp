@@ -28,8 +28,8 @@ class Round {
         ledger_{state, pools_},
         room_{state, pools_, policy.share_devices_across_teams},
         failed_(pools_.size()),
-        turns_{state, ledger_, room_},
         groups_{groups_of(state, ledger_)},
+        turns_{state, ledger_, room_, groups_},
         steps_{policy.step_budget} {}
 
   Plan run() {
@@ -54,7 +54,7 @@ class Round {
       head = head_of(state_, group);
     }
     if (head == nullptr) return;
-    if (!turns_.add(number, group)) group.looked_at = true;
+    if (!turns_.add(number)) group.looked_at = true;
   }
 
   void serve(std::size_t number) {
@@ -141,8 +141,8 @@ class Round {
   Ledger ledger_;
   Room room_;
   std::vector<Failed> failed_;  // by pool
-  Turns turns_;
   std::vector<Group> groups_;
+  Turns turns_;
   Steps steps_;
   Plan plan_;
 };
