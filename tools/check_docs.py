@@ -31,7 +31,8 @@ def dead_links(page):
 
 def named_files(page):
     """Files of the repository that a page names in `backticks` and that are not there."""
-    for name in re.findall(r"`((?:src|tools|docs|tests|examples|openapi|benchmarks|cmake)/[\w./-]+)`", page.read_text()):
+    folders = "src|tools|docs|tests|examples|openapi|benchmarks|cmake"
+    for name in re.findall(rf"`((?:{folders})/[\w./-]+)`", page.read_text()):
         if not (ROOT / name).exists() and not name.startswith("tests/golden"):
             yield f"{page.relative_to(ROOT)}: there is no {name}"
 

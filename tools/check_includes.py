@@ -29,7 +29,7 @@ MAY_SEE = {
     "client": {"base"},
     "api": {"control", "core", "base"},
     "http": {"base"},
-    "sim": {"control", "core", "base", "store/memory", "engine/fake"},
+    "sim": {"control", "core", "base", "store/memory", "store/faulty", "engine/fake"},
     "cli": {"base", "client", "api/wire"},
     "apps": None,  # everything: the only place that wires
 }

@@ -23,8 +23,8 @@ struct HeddledOptions {
   int http_threads = 2;
 };
 
-// Reads the command line. When the program is to end at once (help, bad input), says what there is to
-// say and gives the exit code in `exit_code`.
+// Reads the command line. When the program is to end at once (help, bad input), says what there is
+// to say and gives the exit code in `exit_code`.
 std::optional<HeddledOptions> parse_heddled_options(int argc, char** argv, int& exit_code);
 
 }  // namespace heddle

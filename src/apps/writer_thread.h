@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-// Runs controller.step() until stop() or until the controller was deposed. The controller's wake must
-// lead to notify().
+// Runs controller.step() until stop() or until the controller was deposed. The controller's wake
+// must lead to notify().
 class WriterThread {
  public:
   explicit WriterThread(Controller& controller) : controller_{controller} {}

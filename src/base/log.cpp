@@ -24,8 +24,8 @@ void append_text(std::string& line, std::string_view text) {
 
 spdlog::logger& sink() {
   static const auto logger = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "heddle", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("heddle",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern(R"({"at":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})",
                       spdlog::pattern_time_type::utc);
     return made;

@@ -88,9 +88,7 @@ void FakeWorld::check_devices() {
 FakeEngine::FakeEngine(FakeWorld& world, FakeFaults faults)
     : world_{world}, faults_{faults}, rng_{faults.seed} {}
 
-EngineTraits FakeEngine::traits() const {
-  return {true, true, true, true, true, true, {}};
-}
+EngineTraits FakeEngine::traits() const { return {true, true, true, true, true, true, {}}; }
 
 Result<Done> FakeEngine::connect(std::int64_t, const std::vector<Allocation>& live) {
   std::set<AllocationId> wanted;

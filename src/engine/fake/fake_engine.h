@@ -25,7 +25,8 @@ class FakeWorld {
   Instant now() const { return now_; }
 
   // ---- what tests check ----
-  // A sentence per broken law: a device given to more than it has, a replica of a run started twice.
+  // A sentence per broken law: a device given to more than it has, a replica of a run started
+  // twice.
   const std::vector<std::string>& crimes() const { return crimes_; }
   std::int64_t programs_started() const { return started_; }
   std::int64_t programs_running() const;
@@ -57,13 +58,13 @@ class FakeWorld {
   std::int64_t started_ = 0;
 };
 
-// How reports misbehave: once in so many on average; 0 never. Nothing is ever lost for good: what was
-// reported comes again after connect() until it is forgotten.
+// How reports misbehave: once in so many on average; 0 never. Nothing is ever lost for good: what
+// was reported comes again after connect() until it is forgotten.
 struct FakeFaults {
   std::uint64_t seed = 1;
-  std::uint64_t late_one_in = 0;     // kept back until a later take_reports
-  std::uint64_t doubled_one_in = 0;  // given twice
-  std::uint64_t swapped_one_in = 0;  // given after its successor
+  std::uint64_t late_one_in = 0;        // kept back until a later take_reports
+  std::uint64_t doubled_one_in = 0;     // given twice
+  std::uint64_t swapped_one_in = 0;     // given after its successor
   std::uint64_t order_lost_one_in = 0;  // a start order that never arrives
 };
 
