@@ -25,7 +25,7 @@ Result<Done> raise_loopback() {
   const Descriptor socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   if (!socket.is_open()) return failure("open the sandbox's network");
   ifreq request{};
-  std::strcpy(request.ifr_name, "lo");
+  std::memcpy(request.ifr_name, "lo", 3);
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0)
     return failure("bring up the sandbox's network");
