@@ -139,7 +139,8 @@ EndFact RowMaker::end_fact() {
 
 void RowMaker::change(Workload& w, WorkloadState state) {
   w.state = state;
-  w.attempt = edge(0, INT64_MAX);
+  for (std::int64_t* count : {&w.attempt, &w.failures, &w.losses, &w.released})
+    *count = edge(0, INT64_MAX);
   w.cancel_requested = rng.one_in(2);
   w.cancelled_by = {static_cast<std::uint64_t>(edge(0, INT64_MAX))};
   for (Instant* when : {&w.submitted_at, &w.waiting_since, &w.starting_since, &w.running_since,

@@ -10,12 +10,12 @@ namespace {
 // The same values in the same order for a new row and a changed one.
 std::int64_t write_row(Connection& connection, const char* sql, const Workload& w) {
   const UsageTotals& u = w.usage;
-  return connection.run(sql, w.team, w.owner, w.spec->name, w.state, w.attempt, w.pool,
-                        w.cancel_requested, w.cancelled_by, w.submitted_at, w.waiting_since,
-                        w.starting_since, w.running_since, w.stopping_since, w.ended_at,
-                        w.end.cause, w.end.exit_code, w.end.signal, w.end.message,
-                        u.charged_gpu_milli_ms, u.lease_gpu_milli_ms, u.cpu_ms, u.peak_memory_bytes,
-                        u.waited_ms, u.starting_ms, u.ran_ms, u.releasing_ms, w.version, w.id);
+  return connection.run(
+      sql, w.team, w.owner, w.spec->name, w.state, w.attempt, w.failures, w.losses, w.released,
+      w.pool, w.cancel_requested, w.cancelled_by, w.submitted_at, w.waiting_since, w.starting_since,
+      w.running_since, w.stopping_since, w.ended_at, w.end.cause, w.end.exit_code, w.end.signal,
+      w.end.message, u.charged_gpu_milli_ms, u.lease_gpu_milli_ms, u.cpu_ms, u.peak_memory_bytes,
+      u.waited_ms, u.starting_ms, u.ran_ms, u.releasing_ms, w.version, w.id);
 }
 
 void put_spec(Connection& connection, const Workload& w) {
@@ -39,7 +39,8 @@ void put_spec(Connection& connection, const Workload& w) {
 void put(Connection& connection, const Workload& w) {
   const std::int64_t changed = write_row(
       connection,
-      "UPDATE workloads SET team = ?, owner = ?, name = ?, state = ?, attempt = ?, pool = ?,"
+      "UPDATE workloads SET team = ?, owner = ?, name = ?, state = ?, attempt = ?, failures = ?,"
+      " losses = ?, released = ?, pool = ?,"
       " cancel_requested = ?, cancelled_by = ?, submitted_at = ?, waiting_since = ?,"
       " starting_since = ?, running_since = ?, stopping_since = ?, ended_at = ?, end_cause = ?,"
       " end_exit_code = ?, end_signal = ?, end_message = ?, charged_gpu_milli_ms = ?,"
@@ -47,24 +48,26 @@ void put(Connection& connection, const Workload& w) {
       " ran_ms = ?, releasing_ms = ?, version = ? WHERE id = ?",
       w);
   if (changed == 1) return;
-  write_row(connection,
-            "INSERT INTO workloads (team, owner, name, state, attempt, pool, cancel_requested,"
-            " cancelled_by, submitted_at, waiting_since, starting_since, running_since,"
-            " stopping_since, ended_at, end_cause, end_exit_code, end_signal, end_message,"
-            " charged_gpu_milli_ms, lease_gpu_milli_ms, cpu_ms, peak_memory_bytes, waited_ms,"
-            " starting_ms, ran_ms, releasing_ms, version, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            w);
+  write_row(
+      connection,
+      "INSERT INTO workloads (team, owner, name, state, attempt, failures, losses,"
+      " released, pool, cancel_requested,"
+      " cancelled_by, submitted_at, waiting_since, starting_since, running_since,"
+      " stopping_since, ended_at, end_cause, end_exit_code, end_signal, end_message,"
+      " charged_gpu_milli_ms, lease_gpu_milli_ms, cpu_ms, peak_memory_bytes, waited_ms,"
+      " starting_ms, ran_ms, releasing_ms, version, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      w);
   put_spec(connection, w);
 }
 
 Workload read_workload(Connection& connection, Query& query) {
   Workload w;
   UsageTotals& u = w.usage;
-  query.take(w.id, w.team, w.owner, counted(w.state, kWorkloadStateCount), w.attempt, w.pool,
-             w.cancel_requested, w.cancelled_by, w.submitted_at, w.waiting_since, w.starting_since,
-             w.running_since, w.stopping_since, w.ended_at, counted(w.end.cause, kEndCauseCount),
-             w.end.exit_code, w.end.signal, w.end.message);
+  query.take(w.id, w.team, w.owner, counted(w.state, kWorkloadStateCount), w.attempt, w.failures,
+             w.losses, w.released, w.pool, w.cancel_requested, w.cancelled_by, w.submitted_at,
+             w.waiting_since, w.starting_since, w.running_since, w.stopping_since, w.ended_at,
+             counted(w.end.cause, kEndCauseCount), w.end.exit_code, w.end.signal, w.end.message);
   query.take_more(u.charged_gpu_milli_ms, u.lease_gpu_milli_ms, u.cpu_ms, u.peak_memory_bytes,
                   u.waited_ms, u.starting_ms, u.ran_ms, u.releasing_ms, w.version);
   w.spec = parse_spec_text(query.take_view());

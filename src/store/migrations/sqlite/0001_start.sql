@@ -132,6 +132,9 @@ CREATE TABLE workloads (
   name                 TEXT NOT NULL,
   state                INTEGER NOT NULL CHECK (state BETWEEN 0 AND 6),
   attempt              INTEGER NOT NULL CHECK (attempt >= 0),
+  failures             INTEGER NOT NULL CHECK (failures >= 0),
+  losses               INTEGER NOT NULL CHECK (losses >= 0),
+  released             INTEGER NOT NULL CHECK (released >= 0),
   pool                 INTEGER NOT NULL CHECK (pool >= 0),
   cancel_requested     INTEGER NOT NULL CHECK (cancel_requested IN (0, 1)),
   cancelled_by         INTEGER NOT NULL CHECK (cancelled_by >= 0),
@@ -170,7 +173,8 @@ CREATE TABLE workload_specs (
 
 -- A workload whole, in the order in which the program reads it.
 CREATE VIEW workload_rows AS
-  SELECT w.id, w.team, w.owner, w.state, w.attempt, w.pool, w.cancel_requested, w.cancelled_by,
+  SELECT w.id, w.team, w.owner, w.state, w.attempt, w.failures, w.losses, w.released, w.pool,
+         w.cancel_requested, w.cancelled_by,
          w.submitted_at, w.waiting_since, w.starting_since, w.running_since, w.stopping_since,
          w.ended_at, w.end_cause, w.end_exit_code, w.end_signal, w.end_message,
          w.charged_gpu_milli_ms, w.lease_gpu_milli_ms, w.cpu_ms, w.peak_memory_bytes, w.waited_ms,
