@@ -73,7 +73,8 @@ class Story:
         self.pool = pool["name"]
         for team, person, limit in (("vision", "ana", "8"), ("language", "chidi", "16")):
             self.admin.call("teams", "create", team)
-            self.admin.call("guarantee", "set", team, "--pool", self.pool, "8", "--limit", limit)
+            self.admin.call("guarantee", "set", team, "8", "--pool", self.pool)
+            self.admin.call("limit", "set", team, limit, "--pool", self.pool)
             self.admin.call("users", "create", person)
             self.admin.call("members", "add", team, person, "--role", "developer")
             token = self.admin.ask("tokens", "create", "check", "--user", person)["secret"]
