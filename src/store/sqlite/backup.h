@@ -1,4 +1,4 @@
-// Putting a backup in the place of a database.
+// Making a backup of a database, and putting one in its place.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,10 @@
 #include "base/result.h"
 
 namespace heddle {
+
+// A consistent copy of the database in `folder` as one `file`, which must not exist (conflict). Also
+// while a server writes there: it notices nothing.
+Result<Done> write_backup(const std::string& folder, const std::string& file);
 
 struct RestoreReport {
   std::string kept_aside;  // where the replaced database lies now; empty when there was none
