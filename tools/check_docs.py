@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Docs that are true: links lead somewhere, and the commands in blocks marked `run` work, in order.
 
-  tools/check_docs.py [--build build/dev]     ends with `N passed, N failed`, one case a page and a command
+tools/check_docs.py [--build build/dev]     ends with `N passed, N failed`, one case a page and a command
 """
 
 import argparse
