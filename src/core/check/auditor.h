@@ -13,8 +13,8 @@ namespace heddle {
 //
 //   I1  no device holds more than 1000 milli; it is whole or shared, never both; every lease is of
 //       a device of the allocation's node
-//   I3  a run has at most one live allocation for each replica, all in one pool, and at least one;
-//       as long as none was told to the engine it has all of them
+//   I3  a run has exactly one live or released allocation for each replica, the live ones all in one
+//       pool, and at least one of them live
 //   I7  what is charged is what was asked, and charged use is a part of the lease
 //   L1  every live allocation belongs to a live workload and to its present run; only releasing and
 //       lost ones may be left from a run before; what waits holds nothing else
@@ -22,9 +22,8 @@ namespace heddle {
 //   R1  every row that is referred to exists, names are unique, the tree has no ring
 //   X1  every index equals what rebuilt() makes
 //
-// Whole gangs (I3) cannot be judged later than that: a replica that has done its part is released
-// before its peers. Limits (I2) cannot be judged from one state at all: a limit may be lowered
-// below what is held. Both are judged where work starts, by audit_starts().
+// Limits (I2) cannot be judged from one state: a limit may be lowered below what is held. They are
+// judged where work starts, by audit_starts().
 std::vector<std::string> audit(const State& state);
 
 // Judges what started between two states, before and after one planning round:

@@ -32,6 +32,7 @@ void apply_plan(Draft& draft, const Plan& plan, Instant now, std::uint64_t& last
     job.starting_since = now;
     job.pool = start.pool;
     ++job.attempt;
+    job.released = 0;
     for (const Placement& placement : start.placements) {
       Allocation allocation;
       allocation.id = AllocationId{++last_id};
