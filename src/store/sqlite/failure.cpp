@@ -47,7 +47,8 @@ void fail(sqlite3* db, int code, const std::string& file) {
       throw Failure{damaged(file, said)};
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-      if (disk_is_full(system_error)) throw Failure{full(file)};
+      // A failed sync is no 'nothing was changed': the batch may be found after a crash.
+      if (disk_is_full(system_error) && code != SQLITE_IOERR_FSYNC) throw Failure{full(file)};
       [[fallthrough]];
     case SQLITE_READONLY:
     case SQLITE_PERM:
