@@ -1,0 +1,159 @@
+#include "engine/local/folders.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "shim/run_folder.h"
+
+namespace heddle::local {
+namespace {
+
+namespace fs = std::filesystem;
+using shim::Fd;
+
+constexpr mode_t kOurs = 0700;
+constexpr mode_t kPassable = 0711;
+
+Error failed(const std::string& what, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT;
+  return {full ? ErrorCode::kStorageFull : ErrorCode::kInternal,
+          what + (full ? ": the disk is full." : std::string{": "} + std::strerror(error) + "."),
+          {},
+          {},
+          {}};
+}
+
+Result<Done> make_folder(const std::string& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return Done{};
+  return failed("The folder '" + path + "' cannot be made", errno);
+}
+
+// Gives an entry to its team; where we are not root, everything is the server's user's anyway.
+bool give(int fd, uid_t uid) { return geteuid() != 0 || fchown(fd, uid, uid) == 0; }
+
+Result<Done> make_owned(const std::string& path, uid_t uid) {
+  const Result<Done> made = make_folder(path, kOurs);
+  if (!made) return made;
+  const Fd folder = shim::open_folder(path);
+  if (!folder.is_open() || !give(folder.get(), uid))
+    return failed("The folder '" + path + "' cannot be given to its team", errno);
+  return Done{};
+}
+
+// A folder below `base`, never through a link and never above it.
+Fd open_beneath(int base, const std::string& path) {
+  open_how how{};
+  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  return Fd{static_cast<int>(syscall(SYS_openat2, base, path.c_str(), &how, sizeof how))};
+}
+
+Result<Done> put_file(int base, const OrderFile& file, uid_t uid) {
+  const std::string what = "The file '" + file.path + "' cannot be put into the working folder";
+  Fd folder = open_beneath(base, ".");
+  std::string_view rest = file.path;
+  for (auto slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+    const std::string part{rest.substr(0, slash)};
+    rest.remove_prefix(slash + 1);
+    const bool made = mkdirat(folder.get(), part.c_str(), 0755) == 0;
+    Fd next = open_beneath(folder.get(), part);
+    if (!next.is_open()) return failed(what, errno);
+    if (made && !give(next.get(), uid)) return failed(what, errno);
+    folder = std::move(next);
+  }
+  // Written beside and renamed, so that nobody ever reads half a file.
+  const std::string name{rest};
+  const std::string draft = ".heddle-draft-" + std::to_string(getpid());
+  unlinkat(folder.get(), draft.c_str(), 0);
+  const Fd out{openat(folder.get(), draft.c_str(),
+                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (!out.is_open()) return failed(what, errno);
+  const std::string& bytes = *file.bytes;
+  bool good = true;
+  for (std::size_t at = 0; good && at < bytes.size();) {
+    const ssize_t wrote = write(out.get(), bytes.data() + at, bytes.size() - at);
+    if (wrote < 0 && errno == EINTR) continue;
+    good = wrote > 0;
+    if (good) at += static_cast<std::size_t>(wrote);
+  }
+  good = good && give(out.get(), uid) && fchmod(out.get(), file.executable ? 0755 : 0644) == 0 &&
+         renameat(folder.get(), draft.c_str(), folder.get(), name.c_str()) == 0;
+  const int error = errno;
+  if (!good) unlinkat(folder.get(), draft.c_str(), 0);
+  if (!good) return failed(what, error);
+  return Done{};
+}
+
+}  // namespace
+
+Result<Done> Folders::prepare() const {
+  for (const auto& [path, mode] : {std::pair{root_, kPassable},
+                                   {runs(), kOurs},
+                                   {root_ + "/nets", kOurs},
+                                   {root_ + "/logs", kOurs},
+                                   {root_ + "/teams", kPassable}}) {
+    const Result<Done> made = make_folder(path, mode);
+    if (!made) return made;
+  }
+  return Done{};
+}
+
+std::string Folders::network(WorkloadId id, std::int64_t attempt) const {
+  return root_ + "/nets/" + id.text() + "." + std::to_string(attempt);
+}
+
+std::string Folders::log(WorkloadId id, std::int64_t attempt, std::int64_t replica) const {
+  return root_ + "/logs/" + id.text() + "/" + std::to_string(attempt) + "." +
+         std::to_string(replica);
+}
+
+std::string Folders::work(TeamId team_id, WorkloadId id) const {
+  return team(team_id) + "/work/" + id.text();
+}
+
+Result<Done> Folders::make_log(WorkloadId id, std::int64_t attempt, std::int64_t replica) const {
+  const Result<Done> made = make_folder(root_ + "/logs/" + id.text(), kOurs);
+  if (!made) return made;
+  return make_folder(log(id, attempt, replica), kOurs);
+}
+
+Result<Done> Folders::make_work(TeamId team_id, WorkloadId id, uid_t uid) const {
+  for (const std::string& path : {team(team_id), team(team_id) + "/work"}) {
+    const Result<Done> made = make_folder(path, kPassable);
+    if (!made) return made;
+  }
+  const Result<Done> made = make_owned(shared(team_id), uid);
+  if (!made) return made;
+  return make_owned(work(team_id, id), uid);
+}
+
+Result<Done> Folders::put_files(const std::string& work, const std::vector<OrderFile>& files,
+                                uid_t uid) const {
+  const Fd base = shim::open_folder(work);
+  if (!base.is_open()) return failed("The working folder cannot be opened", errno);
+  for (const OrderFile& file : files) {
+    const Result<Done> put = put_file(base.get(), file, uid);
+    if (!put) return put;
+  }
+  return Done{};
+}
+
+void Folders::discard(WorkloadId id) const {
+  std::error_code ignored;
+  fs::remove_all(root_ + "/logs/" + id.text(), ignored);
+  fs::directory_iterator teams{root_ + "/teams", ignored};
+  for (; teams != fs::directory_iterator{}; teams.increment(ignored)) {
+    std::error_code kept;
+    fs::remove_all(teams->path() / "work" / id.text(), kept);
+  }
+}
+
+}  // namespace heddle::local
