@@ -1,6 +1,7 @@
 // ScratchFolder: a private temporary folder of one test, gone with it.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 

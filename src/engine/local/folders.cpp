@@ -116,7 +116,7 @@ std::string Folders::log(WorkloadId id, std::int64_t attempt, std::int64_t repli
 }
 
 std::string Folders::work(TeamId team_id, WorkloadId id) const {
-  return team(team_id) + "/work/" + id.text();
+  return works(team_id) + "/" + id.text();
 }
 
 Result<Done> Folders::make_log(WorkloadId id, std::int64_t attempt, std::int64_t replica) const {
@@ -126,7 +126,7 @@ Result<Done> Folders::make_log(WorkloadId id, std::int64_t attempt, std::int64_t
 }
 
 Result<Done> Folders::make_work(TeamId team_id, WorkloadId id, uid_t uid) const {
-  for (const std::string& path : {team(team_id), team(team_id) + "/work"}) {
+  for (const std::string& path : {team(team_id), works(team_id)}) {
     const Result<Done> made = make_folder(path, kPassable);
     if (!made) return made;
   }

@@ -17,7 +17,8 @@ namespace heddle::local {
 //   nets/<workload>.<attempt>            networks that the replicas of a gang share
 //   logs/<workload>/<attempt>.<replica>/ segments (shim/log_format.h); ours alone
 //   teams/<team>/shared/                 the team's own
-//   teams/<team>/work/<workload>/        likewise; kept over attempts, shared by the replicas
+//   teams/<team>/work/                   a folder for each workload, likewise; kept over attempts,
+//                                        shared by the replicas
 // Folders above a team's own let nobody list them. Any thread.
 class Folders {
  public:
@@ -44,6 +45,7 @@ class Folders {
 
  private:
   std::string team(TeamId id) const { return root_ + "/teams/" + id.text(); }
+  std::string works(TeamId id) const { return team(id) + "/work"; }
 
   std::string root_;
 };

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -36,6 +37,16 @@ std::string suffix_of(std::string_view path) {
   return text;
 }
 
+// Sandboxes refuse paths that lead through links, and these two are the operator's own.
+LocalOptions plain_paths(LocalOptions options) {
+  for (std::string* path : {&options.state_folder, &options.shim_path}) {
+    std::error_code error;
+    const std::filesystem::path plain = std::filesystem::weakly_canonical(*path, error);
+    if (!error) *path = plain.string();
+  }
+  return options;
+}
+
 class Watch final : public Engine::LogWatch {
  public:
   explicit Watch(std::shared_ptr<LogWatches::Follower> follower) : follower_{std::move(follower)} {}
@@ -50,7 +61,7 @@ class Watch final : public Engine::LogWatch {
 class LocalEngine final : public Engine {
  public:
   explicit LocalEngine(LocalOptions options)
-      : options_{std::move(options)},
+      : options_{plain_paths(std::move(options))},
         folders_{options_.state_folder},
         hardware_{options_.simulate, options_.nvml_library},
         spawner_{options_.shim_path, options_.cgroup_parent},

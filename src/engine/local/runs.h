@@ -85,6 +85,7 @@ class Runs {
   // True while a process of the run was alive and had to be killed; resolve() comes again.
   bool kill_first(AllocationId id, const std::string& process_bytes);
   void lose(AllocationId id, const std::string& message);
+  void clear_limits(AllocationId id) const;
   void end(AllocationId id, const shim::ExitRecord& exit);
   void let_go(Run& run);
   void release_network(const std::string& path);

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "engine/local/runs.h"
+#include "sandbox/cgroup.h"
 #include "shim/log_writer.h"
 #include "shim/order.h"
 #include "shim/record.h"
@@ -137,6 +138,7 @@ void Runs::lose(AllocationId id, const std::string& message) {
   exit.cause = shim::ExitRecord::Cause::kLost;
   exit.message = message;
   exit.ended_at_ms = exit.released_at_ms = now().ms;
+  clear_limits(id);
   if (!run.log_folder.empty()) {
     shim::LogWriter log{run.log_folder, set_.orders.log_segment_bytes, set_.orders.log_segments};
     log.append({exit.ended_at_ms, shim::LogRecord::Stream::kHeddle, false, message});
@@ -148,6 +150,15 @@ void Runs::lose(AllocationId id, const std::string& message) {
   else
     (void)make_run_folder(id, "exit", exit.encode()).has_value();
   end(id, exit);
+}
+
+// The sandbox of a shim that was killed is empty by now; its limits are still there.
+void Runs::clear_limits(AllocationId id) const {
+  if (!set_.orders.isolate) return;
+  const Result<std::unique_ptr<sandbox::Cgroup>> group =
+      sandbox::make_cgroup(sandbox::detect_cgroups(), set_.orders.cgroup_parent,
+                           id.text() + "-" + set_.orders.id_suffix, {});
+  if (group) (*group)->remove();
 }
 
 Result<Done> Runs::connect(std::int64_t epoch, const std::vector<Allocation>& live) {
@@ -169,12 +180,12 @@ Result<Done> Runs::connect(std::int64_t epoch, const std::vector<Allocation>& li
   }
   for (const Allocation& allocation : live) {
     if (runs_.contains(allocation.id)) continue;
-    Run& run = runs_[allocation.id];
-    run.identity.attempt = allocation.attempt;
+    // What was only planned or sent never came here: it is ordered again. So is a stop.
     if (allocation.state == AllocationState::kPlanned || allocation.state == AllocationState::kSent)
-      refuse(allocation.id);
-    else
-      lose(allocation.id, "The machine has no record of this run.");
+      continue;
+    if (allocation.stop_requested && !allocation.running_at.is_set()) continue;
+    runs_[allocation.id].identity.attempt = allocation.attempt;
+    lose(allocation.id, "The machine has no record of this run.");
   }
   return Done{};
 }
