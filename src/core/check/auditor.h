@@ -13,8 +13,8 @@ namespace heddle {
 //
 //   I1  no device holds more than 1000 milli; it is whole or shared, never both; every lease is of
 //       a device of the allocation's node
-//   I3  a run has exactly one live or released allocation for each replica, the live ones all in one
-//       pool, and at least one of them live
+//   I3  a run has exactly one live or released allocation for each replica; at least one is live,
+//       and the live ones are all in one pool
 //   I7  what is charged is what was asked, and charged use is a part of the lease
 //   L1  every live allocation belongs to a live workload and to its present run; only releasing and
 //       lost ones may be left from a run before; what waits holds nothing else
