@@ -28,7 +28,9 @@ Result<std::unique_ptr<Cgroup>> make_cgroup(CgroupMode mode, const std::string& 
                                             const std::string& id, const CgroupLimits& limits) {
   switch (mode) {
     case CgroupMode::kV2:
-      return make_v2_cgroup(kRoot, parent, id, limits);
+      // Beside v1 controllers the v2 tree can still be asked for alone, as the tests do.
+      return make_v2_cgroup(is_v2_mount(kRoot) ? kRoot : kUnified, parent, id, limits,
+                            DeviceGuard::kHere);
     case CgroupMode::kHybrid:
       return make_hybrid_cgroup(parent, id, limits);
     case CgroupMode::kNone:

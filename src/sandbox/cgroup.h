@@ -23,6 +23,7 @@ struct CgroupLimits {
   std::int64_t processes = 0;     // the first process included
   std::int64_t cpu_weight = 100;
   std::vector<DeviceRule> devices;  // everything else is refused
+  bool holds_devices = false;       // there are more in `devices` than every sandbox has
 };
 
 struct CgroupUse {
@@ -57,8 +58,10 @@ Result<std::unique_ptr<Cgroup>> make_cgroup(CgroupMode mode, const std::string& 
 
 // The three kinds, for make_cgroup and the tests. `root` is where the v2 tree is mounted; a limit
 // whose controller is not in that tree is skipped (the probe says so to the operator).
+enum class DeviceGuard : std::uint8_t { kHere, kElsewhere };
 Result<std::unique_ptr<Cgroup>> make_v2_cgroup(const std::string& root, const std::string& parent,
-                                               const std::string& id, const CgroupLimits& limits);
+                                               const std::string& id, const CgroupLimits& limits,
+                                               DeviceGuard guard);
 Result<std::unique_ptr<Cgroup>> make_hybrid_cgroup(const std::string& parent, const std::string& id,
                                                    const CgroupLimits& limits);
 std::unique_ptr<Cgroup> make_no_cgroup();

@@ -8,6 +8,7 @@
 
 #include "sandbox/cgroup.h"
 #include "sandbox/cgroup_files.h"
+#include "sandbox/device_folder.h"
 #include "sandbox/failure.h"
 
 namespace heddle::sandbox {
@@ -18,8 +19,7 @@ constexpr const char* kUnified = "/sys/fs/cgroup/unified";
 
 class HybridCgroup final : public Cgroup {
  public:
-  HybridCgroup(std::unique_ptr<Cgroup> tree, std::vector<std::string> folders)
-      : tree_{std::move(tree)}, folders_{std::move(folders)} {}
+  explicit HybridCgroup(std::unique_ptr<Cgroup> tree) : tree_{std::move(tree)} {}
   ~HybridCgroup() override { remove(); }
 
   int clone_fd() const override { return tree_->clone_fd(); }
@@ -29,6 +29,8 @@ class HybridCgroup final : public Cgroup {
     // `cgroup.procs` would wait for a grace period of the kernel, some milliseconds.
     for (const std::string& folder : folders_)
       if (!write_file(folder + "/tasks", "0")) return failure("join the limits of the sandbox");
+    if (!shared_folder_.empty() && !write_file(shared_folder_ + "/tasks", "0"))
+      return failure("join the limits of the sandbox");
     return Done{};
   }
 
@@ -45,11 +47,15 @@ class HybridCgroup final : public Cgroup {
   }
 
   bool remove() override {
+    if (removed_) return true;
     std::erase_if(folders_, [](const std::string& folder) { return remove_group_folder(folder); });
-    return tree_->remove() && folders_.empty();
+    removed_ = tree_->remove() && folders_.empty();
+    return removed_;
   }
 
   Result<Done> add(const std::string& controller, const std::string& parent, const std::string& id);
+  Result<Done> add_devices(const std::string& parent, const std::string& id,
+                           const CgroupLimits& limits);
   const std::string& last_folder() const { return folders_.back(); }
 
  private:
@@ -61,19 +67,40 @@ class HybridCgroup final : public Cgroup {
   }
 
   std::unique_ptr<Cgroup> tree_;
-  std::vector<std::string> folders_;  // one for each v1 controller
+  std::vector<std::string> folders_;  // one for each v1 controller, ours alone
+  std::string shared_folder_;         // joined, never removed
+  bool removed_ = false;
 };
+
+Result<std::string> make_parent(const std::string& controller, const std::string& parent) {
+  const std::string path = kV1Root + controller + "/" + parent;
+  if (::access(path.c_str(), F_OK) != 0 && ::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
+    return failure("make the limits of the sandboxes");
+  return path;
+}
 
 Result<Done> HybridCgroup::add(const std::string& controller, const std::string& parent,
                                const std::string& id) {
-  const std::string parent_path = kV1Root + controller + "/" + parent;
-  const std::string path = parent_path + "/" + id;
-  if (::access(parent_path.c_str(), F_OK) != 0 && ::mkdir(parent_path.c_str(), 0755) != 0 &&
-      errno != EEXIST)
-    return failure("make the limits of the sandboxes");
-  Result<Done> made = make_group_folder(path);
+  const Result<std::string> parent_path = make_parent(controller, parent);
+  if (!parent_path) return parent_path.error();
+  const std::string path = *parent_path + "/" + id;
+  const Result<Done> made = make_group_folder(path);
   if (made) folders_.push_back(path);
   return made;
+}
+
+Result<Done> HybridCgroup::add_devices(const std::string& parent, const std::string& id,
+                                       const CgroupLimits& limits) {
+  if (limits.holds_devices) {
+    const Result<Done> done = add("devices", parent, id);
+    return done ? write_device_rules(last_folder(), limits.devices) : done;
+  }
+  const Result<std::string> parent_path = make_parent("devices", parent);
+  if (!parent_path) return parent_path.error();
+  const Result<std::string> shared = group_without_devices(*parent_path, limits.devices);
+  if (!shared) return shared.error();
+  shared_folder_ = *shared;
+  return Done{};
 }
 
 bool has_controller(const char* controller) {
@@ -100,9 +127,11 @@ std::int64_t shares_of_weight(std::int64_t weight) {
 
 Result<std::unique_ptr<Cgroup>> make_hybrid_cgroup(const std::string& parent, const std::string& id,
                                                    const CgroupLimits& limits) {
-  Result<std::unique_ptr<Cgroup>> tree = make_v2_cgroup(kUnified, parent, id, limits);
+  const bool devices_in_v1 = has_controller("devices");
+  Result<std::unique_ptr<Cgroup>> tree = make_v2_cgroup(
+      kUnified, parent, id, limits, devices_in_v1 ? DeviceGuard::kElsewhere : DeviceGuard::kHere);
   if (!tree) return tree.error();
-  auto group = std::make_unique<HybridCgroup>(std::move(*tree), std::vector<std::string>{});
+  auto group = std::make_unique<HybridCgroup>(std::move(*tree));
   if (has_controller("memory")) {
     Result<Done> done = group->add("memory", parent, id);
     if (done) done = limit_memory(group->last_folder(), limits.memory_bytes);
@@ -120,6 +149,10 @@ Result<std::unique_ptr<Cgroup>> make_hybrid_cgroup(const std::string& parent, co
     const std::int64_t shares = shares_of_weight(limits.cpu_weight);
     if (shares != 1024 && !write_file(group->last_folder() + "/cpu.shares", std::to_string(shares)))
       return failure("weigh the CPU of the sandbox");
+  }
+  if (devices_in_v1) {
+    const Result<Done> done = group->add_devices(parent, id, limits);
+    if (!done) return done.error();
   }
   return std::unique_ptr<Cgroup>{std::move(group)};
 }

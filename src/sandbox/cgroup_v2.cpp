@@ -74,7 +74,8 @@ bool limit(const std::string& path, std::string_view value) {
 }  // namespace
 
 Result<std::unique_ptr<Cgroup>> make_v2_cgroup(const std::string& root, const std::string& parent,
-                                               const std::string& id, const CgroupLimits& limits) {
+                                               const std::string& id, const CgroupLimits& limits,
+                                               DeviceGuard guard) {
   const std::string path = root + "/" + parent + "/" + id;
   Result<Done> made = make_parent(root, parent);
   if (made) made = make_group_folder(path);
@@ -90,8 +91,10 @@ Result<std::unique_ptr<Cgroup>> make_v2_cgroup(const std::string& root, const st
     return failure("limit the processes of the sandbox");
   if (limits.cpu_weight != 100 && !limit(path + "/cpu.weight", std::to_string(limits.cpu_weight)))
     return failure("weigh the CPU of the sandbox");
-  const Result<Done> attached = attach_device_program(group->clone_fd(), limits.devices);
-  if (!attached) return attached.error();
+  if (guard == DeviceGuard::kHere) {
+    const Result<Done> attached = attach_device_program(group->clone_fd(), limits.devices);
+    if (!attached) return attached.error();
+  }
   return std::unique_ptr<Cgroup>{std::move(group)};
 }
 

@@ -30,8 +30,7 @@ constexpr std::int64_t kBytesPerFile = 4096, kFilesMin = 4096;
 // Folders of the host that belong to its programs. On most hosts all but /usr are links into it.
 constexpr std::array kSystemFolders{"usr", "bin", "sbin", "lib", "lib64", "lib32", "libx32"};
 // What else programs below /usr reach for by link or by name. Nothing in here is secret on a host.
-constexpr std::array kSharedPaths{"etc/alternatives", "etc/ld.so.cache", "etc/ssl/certs",
-                                  "sys/devices/system"};
+constexpr std::array kSharedPaths{"etc/alternatives", "etc/ld.so.cache", "sys/devices/system"};
 // Files that say more about the host than a tenant may know; root's own are covered as well, for
 // a kernel with a weaker rule than ours.
 constexpr std::array kMaskedFiles{"proc/kcore",     "proc/kallsyms",      "proc/keys",
@@ -180,7 +179,7 @@ Result<Done> attach_temporary(int root) {
 Result<Done> fill_tree(int root, const Spec& spec, const std::vector<HeldDevice>& held) {
   for (const char* folder : {"etc", "run", "var", "sys"})
     if (::mkdirat(root, folder, 0755) != 0) return failure("make the sandbox's folders");
-  if (::symlinkat("/tmp", root, "var/tmp") != 0) return failure("make /var/tmp");
+  if (::symlinkat("../tmp", root, "var/tmp") != 0) return failure("make /var/tmp");
   Result<Done> done = fill_etc(root, spec);
   if (!done) return done;
   for (const char* name : kSystemFolders)

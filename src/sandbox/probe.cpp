@@ -47,7 +47,7 @@ void probe_limits(Abilities& found, const std::string& parent) {
   found.cgroups = detect_cgroups();
   if (found.cgroups == CgroupMode::kNone) return;
   const std::string id = "probe-" + std::to_string(::getpid());
-  CgroupLimits limits{kProbeBytes, kProbeProcesses, kProbeWeight, device_rules({})};
+  const CgroupLimits limits{kProbeBytes, kProbeProcesses, kProbeWeight, device_rules({}), true};
   Result<std::unique_ptr<Cgroup>> group = make_cgroup(found.cgroups, parent, id, limits);
   if (!group) {
     found.cgroups = CgroupMode::kNone;

@@ -30,6 +30,7 @@ CgroupLimits limits_of(const Spec& spec, const std::vector<HeldDevice>& held) {
   limits.processes = spec.processes + 1;  // the first process is ours
   limits.cpu_weight = spec.cpu_weight;
   limits.devices = device_rules(held);
+  limits.holds_devices = !held.empty();
   return limits;
 }
 
