@@ -114,6 +114,10 @@ Result<std::string> Controller::Impl::open() {
     pending.books.draft.put(std::move(admin));
     admin_token = make_token(pending.books, id, "first", options.admin_token_life);
     pending.books.record({}, "server.first_start", SubjectKind::kServer, 0, {}, "done", {});
+  } else if (options.new_admin_token) {
+    const UserId admin = state.users().begin()->key;
+    admin_token = make_token(pending.books, admin, "made at start", options.admin_token_life);
+    pending.books.record({}, "token.create", SubjectKind::kUser, admin.value, {}, "done", {});
   }
   for (const SiteEngine& site : engines)
     sites.push_back(take_site(pending.books, site.site_name, *site.engine));
@@ -188,7 +192,9 @@ bool Controller::Impl::step() {
     commit(std::move(pending));
   }
   // One plan for many commits: while commands stream in, planning waits for a full batch at most.
-  if (plan_wanted && trouble.empty() && !in_doubt && !is_deposed) plan_round();
+  // A store in trouble is tried again with whatever there is to write, a plan included.
+  const bool may_write = trouble.empty() || now >= retry_at;
+  if (plan_wanted && may_write && !in_doubt && !is_deposed) plan_round();
   if (now >= trim_at && trouble.empty() && !in_doubt && !is_deposed) {
     (void)store.trim(now, options.retention, 500).has_value();
     trim_at = now + options.trim_every;

@@ -27,6 +27,7 @@ struct ControllerOptions {
   std::size_t commands_per_commit = 512;
   std::size_t commands_queued_max = 16'384;
   bool confirm_wall_clock = false;  // an operator says that the machine's clock is right
+  bool new_admin_token = false;     // make one more token of the first administrator
   Duration retry_store_every = Duration::seconds(1);
   Duration trim_every = Duration::seconds(10);
   Duration admin_token_life = Duration::hours(24 * 365);
@@ -73,7 +74,8 @@ class Controller {
   // The newest committed state; never null after open().
   std::shared_ptr<const View> view() const;
 
-  // Calls `changed` after each commit that made a new View, from the writer's thread.
+  // Calls `changed` after each commit that made a new View, from the writer's thread. Before the
+  // first step().
   void on_change(std::function<void()> changed);
 
   // Heddle's own time, which never runs backwards.

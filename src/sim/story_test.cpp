@@ -149,6 +149,16 @@ TEST_CASE("a full disk refuses new work by name, starts nothing and loses no exi
   CHECK(box.workload(id).usage.ran_ms == 5'000);
 }
 
+TEST_CASE("trouble with the store is over as soon as the store is, without anybody asking") {
+  OneBox box;
+  box.faulty().set_plan({box.faulty().commits() + 1, Fault::kBefore, 3, false});
+  CHECK_FALSE(box.ask(CreateTeam{"vision", "", {}}).has_value());
+  CHECK(box.view().stale);
+  for (int n = 0; n < 5; ++n) box.pass(Duration::seconds(1));
+  CHECK_FALSE(box.view().stale);
+  CHECK(box.view().trouble.empty());
+}
+
 TEST_CASE("a commit whose outcome is unknown is neither lost nor done twice") {
   for (const Fault fault : {Fault::kBefore, Fault::kAfter}) {
     OneBox box;
