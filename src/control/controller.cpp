@@ -218,6 +218,11 @@ void Controller::Impl::take_everything(Pending& pending,
   for (const Report& report : pending.reports) take_report(books, report, options.lifecycle);
   take_due(books);
   for (auto& [command, done] : commands) take_command(pending, std::move(command), std::move(done));
+  // After trouble with the store something must be written to learn that it is over.
+  if (!trouble.empty() && books.now >= retry_at) books.touch();
+  // 'Sent' is no news: it goes along with the next commit, or on its own after a while.
+  if (!books.empty() || (flush_at.is_set() && flush_at <= books.now))
+    for (const AllocationId id : told) mark_sent(books, id, options.lifecycle);
 }
 
 void Controller::Impl::take_due(Books& books) {

@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-OneBox::OneBox() : disk_{make_memory_disk()} {
+OneBox::OneBox(FakeFaults faults) : faults_{faults}, disk_{make_memory_disk()} {
   for (int n = 1; n <= 2; ++n) {
     FoundNode node{"sim-" + std::to_string(n), "H100-80GB", true, 64'000, 512LL << 30, {}};
     for (int d = 0; d < 8; ++d)
@@ -25,7 +25,7 @@ OneBox::~OneBox() = default;
 void OneBox::boot() {
   store_ = make_memory_store(disk_);
   faulty_ = make_faulty_store(*store_, {});
-  engine_ = std::make_unique<FakeEngine>(world_);
+  engine_ = std::make_unique<FakeEngine>(world_, faults_);
   controller_ = std::make_unique<Controller>(
       *faulty_, std::vector<SiteEngine>{{"box", engine_.get()}}, clock_, ids_, ControllerOptions{});
   auto token = controller_->open();

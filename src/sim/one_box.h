@@ -16,7 +16,7 @@ namespace heddle {
 // Two nodes of eight simulated H100 each, pool `h100`, memory store, no faults unless planned.
 class OneBox {
  public:
-  OneBox();
+  explicit OneBox(FakeFaults faults = {});
   ~OneBox();
 
   Controller& controller() { return *controller_; }
@@ -57,6 +57,7 @@ class OneBox {
  private:
   void boot();
 
+  FakeFaults faults_;
   VirtualClock clock_;
   SeededIds ids_{7};
   FakeWorld world_;

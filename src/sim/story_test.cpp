@@ -82,6 +82,19 @@ TEST_CASE("one replica that fails ends its gang, and the first failure is the ca
   CHECK(box.workload(id).end.exit_code == 7);
 }
 
+TEST_CASE("an order that never reached the engine is sent again after its deadline") {
+  FakeFaults faults;
+  faults.seed = 3;
+  faults.order_lost_one_in = 2;
+  OneBox box{faults};
+  const TeamId vision = box.team("vision");
+  for (int n = 0; n < 8; ++n) box.submit(vision, box.job("job-" + std::to_string(n), 1, -1));
+  CHECK(box.world().programs_running() < 8);
+  for (int n = 0; n < 400; ++n) box.pass(Duration::seconds(1));
+  CHECK(box.world().programs_running() == 8);
+  CHECK(box.world().crimes().empty());
+}
+
 TEST_CASE("a run-time limit stops the work and is named as the cause") {
   OneBox box;
   const TeamId vision = box.team("vision");
