@@ -9,11 +9,31 @@ namespace {
 
 constexpr std::int64_t kWhole = GpuAmount::kMilliPerDevice;
 
-// Where a device is, for the walk over what is in use.
-struct DevicePlace {
-  DeviceId id;
-  std::size_t pool;
-  std::size_t device;
+// Look-ups in a map by keys that come in ascending order as a rule: then a step each, no search.
+template <class Key, class Value>
+class Walk {
+ public:
+  explicit Walk(const CowMap<Key, Value>& map) : map_{map}, at_{map.begin()} {}
+
+  const Value* find(const Key& key) {
+    if (key < last_ || too_far(key)) at_ = map_.lower_bound(key);
+    last_ = key;
+    return at_ != map_.end() && at_->key == key ? &at_->value : nullptr;
+  }
+
+ private:
+  // Steps towards `key`; true when it is farther than a few steps.
+  bool too_far(const Key& key) {
+    for (int step = 0; step < 8; ++step) {
+      if (at_ == map_.end() || !(at_->key < key)) return false;
+      ++at_;
+    }
+    return at_ != map_.end() && at_->key < key;
+  }
+
+  const CowMap<Key, Value>& map_;
+  typename CowMap<Key, Value>::const_iterator at_;  // first key not less than last_
+  Key last_{};
 };
 
 }  // namespace
@@ -114,13 +134,16 @@ void PoolRoom::file_nodes() {
 Room::Room(const State& state, const std::vector<PoolId>& pools, bool share_across_teams) {
   pools_.resize(pools.size());
   for (PoolRoom& pool : pools_) pool.share_across_teams_ = share_across_teams;
-  std::vector<DevicePlace> places;
-  auto use = state.node_use().begin();  // ascending by node, as the nodes are
+  if (pools_.size() == 1) {
+    pools_[0].nodes.reserve(state.nodes().size());
+    pools_[0].devices.reserve(state.device_nodes().size());
+  }
+  Walk node_use{state.node_use()};
+  Walk device_use{state.device_use()};
   for (const auto& [id, node] : state.nodes()) {
     const auto found = std::ranges::lower_bound(pools, node.pool);
     if (found == pools.end() || *found != node.pool) continue;
-    const auto pool_index = static_cast<std::size_t>(found - pools.begin());
-    PoolRoom& pool = pools_[pool_index];
+    PoolRoom& pool = pools_[static_cast<std::size_t>(found - pools.begin())];
     pool.has_nodes = true;
     if (node.state == NodeState::kLost) continue;
     const auto device_count = static_cast<std::int64_t>(node.devices.size());
@@ -131,30 +154,19 @@ Room::Room(const State& state, const std::vector<PoolId>& pools, bool share_acro
       pool.device_memory_bytes = std::max(pool.device_memory_bytes, device.memory_bytes);
     if (node.state != NodeState::kReady) continue;
 
-    while (use != state.node_use().end() && use->key < id) ++use;
-    const bool in_use = use != state.node_use().end() && use->key == id;
-    const NodeUse used = in_use ? use->value : NodeUse{};
-    pool.nodes.push_back({id, size, pool.devices.size(), 0, node.cpu_milli - used.cpu_milli,
-                          node.memory_bytes - used.memory_bytes});
+    const NodeUse* used = node_use.find(id);
+    const NodeUse taken = used != nullptr ? *used : NodeUse{};
+    pool.nodes.push_back({id, size, pool.devices.size(), 0, node.cpu_milli - taken.cpu_milli,
+                          node.memory_bytes - taken.memory_bytes});
     for (const Device& device : node.devices) {
-      const std::int64_t free = device.health == DeviceHealth::kHealthy ? kWhole : 0;
-      places.push_back({device.id, pool_index, pool.devices.size()});
-      pool.devices.push_back({device.id, free, TeamId{}, device.memory_bytes});
-      pool.usable_milli += free;
+      const std::int64_t whole = device.health == DeviceHealth::kHealthy ? kWhole : 0;
+      const DeviceUse* use = device_use.find(device.id);
+      const std::int64_t milli = use != nullptr ? use->used.as_milli() : 0;
+      const TeamId holder = use != nullptr ? use->team : TeamId{};
+      pool.devices.push_back(
+          {device.id, std::max<std::int64_t>(0, whole - milli), holder, device.memory_bytes});
+      pool.usable_milli += whole;
     }
-  }
-
-  // Ids grow with the nodes as a rule, so this is a single walk along both lists.
-  if (!std::ranges::is_sorted(places, {}, &DevicePlace::id))
-    std::ranges::sort(places, {}, &DevicePlace::id);
-  auto place = places.begin();
-  for (const auto& [id, taken] : state.device_use()) {
-    while (place != places.end() && place->id < id) ++place;
-    if (place == places.end()) break;
-    if (place->id != id) continue;
-    RoomDevice& device = pools_[place->pool].devices[place->device];
-    device.free_milli = std::max<std::int64_t>(0, device.free_milli - taken.used.as_milli());
-    device.holder = taken.team;
   }
   for (PoolRoom& pool : pools_) pool.file_nodes();
 }

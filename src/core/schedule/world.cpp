@@ -24,8 +24,11 @@ Node a_node(Rng& rng, const Pool& pool, std::uint64_t& id, bool cpu_only, bool o
   node.cpu_milli = one_of(rng, {0LL, 7'001LL, 16'000LL, 64'000LL});
   node.memory_bytes = one_of(rng, {8 * kGib, 64 * kGib, 512 * kGib});
   const std::int64_t devices = cpu_only ? 0 : one_of(rng, {1, 2, 3, 4, 8});
+  // Ids of devices grow with the nodes as a rule, not always.
+  std::uint64_t device_id = rng.one_in(4) ? 900'000 - 10 * node.id.value : 10 * node.id.value;
   for (std::int64_t d = 0; d < devices; ++d) {
-    Device device{DeviceId{++id}, "GPU-" + std::to_string(id), pool.device_memory_bytes,
+    Device device{DeviceId{++device_id}, "GPU-" + std::to_string(device_id),
+                  pool.device_memory_bytes,
                   rng.one_in(10) ? DeviceHealth::kSick : DeviceHealth::kHealthy};
     if (odd_devices && rng.one_in(3)) device.memory_bytes = rng.between(0, 100) * kGib;
     node.devices.push_back(device);
