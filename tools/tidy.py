@@ -38,7 +38,7 @@ BANNED_CALLS = [
 SLEEPS = re.compile(r"\b(?:sleep|usleep|nanosleep|sleep_for|sleep_until|this_thread::yield)\s*\(")
 VAGUE_NAMES = re.compile(r"(manager|helper|utils?|common|impl|misc|stuff)(_|$)")
 LOOSE_ENDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!\(#\d+\))")
-MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|tmp/w)/")
+MACHINE_PATHS = re.compile(r"(?<![\w.<>{}*)])/(?:work|tmp/w)/")
 
 
 def is_test(path):

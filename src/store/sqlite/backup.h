@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-// A consistent copy of the database in `folder` as one `file`, which must not exist (conflict). Also
-// while a server writes there: it notices nothing.
+// A consistent copy of the database in `folder` as one `file`, which must not exist (conflict).
+// Also while a server writes there: it notices nothing.
 Result<Done> write_backup(const std::string& folder, const std::string& file);
 
 struct RestoreReport {
