@@ -26,7 +26,7 @@ def batches_of(server):
     """How many batches the server has committed."""
     file = server.server.state / "heddle.db"
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
-        return database.execute("SELECT batch_id FROM head").fetchone()[0]
+        return database.execute("SELECT batch FROM head").fetchone()[0]
 
 
 def raw(rows, batch):

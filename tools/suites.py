@@ -26,6 +26,7 @@ LOGS = ROOT / "build" / "test-logs"
 VENV = ROOT / "build" / "venv"
 PYTHON = "/usr/bin/python3"
 AT_ONCE = 2
+ASAN_BEFORE_MIN = 15  # a slow machine leaves the second build of everything out, and says so
 
 # Checks written in Python: (name, command, quick). Each prints `N passed, N failed` at its end.
 SCRIPTS = [
@@ -164,28 +165,33 @@ def e2e_suites():
 # --- building -----------------------------------------------------------------------------------
 
 
+def configure(preset):
+    """'' or what went wrong."""
+    done = subprocess.run(
+        ["cmake", "--preset", preset], cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    return "" if done.returncode == 0 else (done.stdout + done.stderr)[-4000:]
+
+
 def build(preset, targets=()):
     """Configures and builds; the text of what went wrong, empty when it went well."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / f"build-{preset}.log"
     started = time.monotonic()
-    with log.open("w") as out:
-        configured = subprocess.run(
-            ["cmake", "--preset", preset], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL
-        )
-        built = configured
-        if configured.returncode == 0:
+    log = LOGS / f"build-{preset}.log"
+    trouble = configure(preset)
+    if not trouble:
+        with log.open("w") as out:
             command = ["cmake", "--build", f"build/{preset}"]
-            built = run_with_progress(command + (["--target", *targets] if targets else []), out, preset)
-    say(
-        f"build      {preset:<28} {'ok' if built.returncode == 0 else 'FAILED':>12}  "
-        f"{time.monotonic() - started:7.1f} s"
-    )
-    if built.returncode == 0:
-        return ""
+            code = run_with_progress(command + (["--target", *targets] if targets else []), out, preset)
+        trouble = first_error(log) if code else ""
+    word = "FAILED" if trouble else "ok"
+    say(f"build      {preset:<28} {word:>12}  {time.monotonic() - started:7.1f} s")
+    return trouble
+
+
+def first_error(log):
     lines = log.read_text(errors="replace").splitlines()
-    failures = [i for i, line in enumerate(lines) if line.startswith("FAILED") or "error" in line.lower()]
-    first = max(0, failures[0] - 1) if failures else max(0, len(lines) - 40)
+    failures = [i for i, line in enumerate(lines) if line.startswith("FAILED") or "error:" in line]
+    first = failures[0] if failures else max(0, len(lines) - 40)
     return "\n".join(lines[first : first + 60])
 
 
@@ -208,8 +214,7 @@ def run_with_progress(command, out, preset):
         if step and time.monotonic() - said > 30:
             said = time.monotonic()
             say(f"build      {preset:<28} {step[1]:>12}")
-    process.wait()
-    return process
+    return process.wait()
 
 
 def prepare_venv():
@@ -302,10 +307,14 @@ def run_all(suites):
 
 def run_asan():
     """The quick C++ suites under the address and undefined-behaviour sanitizers: (results, trouble)."""
-    trouble = build("asan")
+    trouble = configure("asan")
     if trouble:
         return [], trouble
     suites = [s for s in ctest_suites("build/asan") if s.quick]
+    programs = sorted({pathlib.Path(s.command[0]).name for s in suites if "/bin/" in s.command[0]})
+    trouble = build("asan", programs)
+    if trouble:
+        return [], trouble
     for suite in suites:
         suite.name = f"asan/{suite.name}"
     return run_all(suites), ""
@@ -348,6 +357,7 @@ def finish(results, troubles):
 
 
 def main(arguments):
+    started = time.monotonic()
     names = [a.removesuffix(".py") for a in arguments if not a.startswith("-")]
     unknown_flags = [a for a in arguments if a.startswith("-") and a not in ("--fast", "--list")]
     if unknown_flags:
@@ -384,6 +394,10 @@ def main(arguments):
             chosen = [s for s in chosen if not s.name.startswith("e2e/")]
     results = run_all(chosen)
     if wants_asan:
+        minutes = (time.monotonic() - started) / 60
+        if not names and minutes > ASAN_BEFORE_MIN:
+            say(f"left out   asan                         {minutes:.0f} min have passed; run it alone: ./test asan")
+            return finish(results, troubles)
         more, trouble = run_asan()
         results += more
         troubles += [("build asan", trouble)] if trouble else []
