@@ -124,6 +124,10 @@ std::string EasyHandle::words(int curl_code) const {
 
 void EasyHandle::take_header(std::string_view line) {
   if (line.starts_with("HTTP/")) return headers_.clear();
+  if (line == "\r\n" || line == "\n") {
+    if (on_headers) on_headers();
+    return;
+  }
   const auto colon = line.find(':');
   if (colon == std::string_view::npos || headers_.size() >= 200) return;
   std::string name(line.substr(0, colon));

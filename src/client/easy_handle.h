@@ -26,6 +26,8 @@ class EasyHandle {
 
   // False stops the transfer. Set before the transfer starts.
   std::function<bool(std::string_view)> on_body;
+  // Called when status and headers are there, before the body. May be empty.
+  std::function<void()> on_headers;
 
   void* raw() const { return easy_; }
   int status() const;

@@ -40,7 +40,6 @@ struct Stream {
   EasyHandle handle;
   std::string refusal;
   bool on_wire = false;
-  bool was_lost = false;
   bool closing = false;  // by the sink or by close(), taken out after the callbacks
   bool broken = false;   // the parser does not trust it
   std::int64_t failures = 0;
@@ -59,6 +58,7 @@ struct Streams::State {
   CURLM* multi = curl_multi_init();
   std::map<int, std::unique_ptr<Stream>> streams;
   int next_id = 1;
+  bool moved = false;  // a sink was called in this pump
 
   explicit State(Options given) : options{std::move(given)} { HEDDLE_CHECK(multi != nullptr); }
   ~State() {
@@ -75,11 +75,8 @@ struct Streams::State {
       if (stream.refusal.size() + bytes.size() <= kMaxRefusalBytes) stream.refusal.append(bytes);
       return true;
     }
-    if (stream.was_lost) {
-      stream.was_lost = false;
-      stream.sink->on_back();
-    }
     const bool fine = stream.parser.feed(bytes, [&](const SseEvent& event) {
+      moved = true;
       stream.failures = 0;
       if (!stream.closing && !stream.sink->on_event(event)) stream.closing = true;
       return !stream.closing;
@@ -100,6 +97,11 @@ struct Streams::State {
     stream.broken = false;
     stream.handle.prepare(options, call);
     stream.handle.on_body = [this, &stream](std::string_view b) { return take_bytes(stream, b); };
+    stream.handle.on_headers = [this, &stream] {
+      if (!stream.is_event_stream()) return;
+      moved = true;
+      stream.sink->on_open();
+    };
     curl_easy_setopt(stream.handle.raw(), CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(stream.handle.raw(), CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
     curl_multi_add_handle(multi, stream.handle.raw());
@@ -115,6 +117,7 @@ struct Streams::State {
     const bool try_later = status == 429 || status >= 500 || status == 0;
     if (!try_later && !stream.is_event_stream()) {
       stream.closing = true;
+      moved = true;
       if (status != 204) stream.sink->on_refused({status, stream.handle.headers(), stream.refusal});
       return;
     }
@@ -127,8 +130,8 @@ struct Streams::State {
       pause = stream.parser.retry_ms().value_or(pause);
     pause = std::max(pause, retry_after_ms(stream.handle.headers()));
     ++stream.failures;
-    stream.was_lost = true;
     stream.due_ms = boot_ms() + pause;
+    moved = true;
     stream.sink->on_lost(why, Duration::millis(pause));
   }
 
@@ -192,6 +195,7 @@ void Streams::close(int id) {
 
 Pumped Streams::pump(Duration at_most) {
   const std::int64_t end = boot_ms() + at_most.ms;
+  state_->moved = false;
   for (;;) {
     const std::int64_t wake = state_->tend(boot_ms(), end);
     if (count() == 0) return Pumped::kAllClosed;
@@ -200,6 +204,7 @@ Pumped Streams::pump(Duration at_most) {
     state_->read_messages();
     const std::int64_t now = boot_ms();
     if (count() == 0) continue;
+    if (state_->moved) return Pumped::kMoved;
     if (now >= end) return Pumped::kTime;
     curl_waitfd extra{state_->options.interrupt_fd, CURL_WAIT_POLLIN, 0};
     const unsigned extras = state_->options.interrupt_fd >= 0 ? 1 : 0;

@@ -18,13 +18,13 @@ class StreamSink {
   virtual bool on_event(const SseEvent& event) = 0;
   // The connection is gone; the next try is due in `next_try`. Called again for each failed try.
   virtual void on_lost(const std::string& why, Duration next_try) = 0;
-  // It is there again.
-  virtual void on_back() = 0;
+  // The server has the stream open, for the first time or again: from here on nothing is missed.
+  virtual void on_open() = 0;
   // The server said no (a 4xx, or something that is not a stream): the stream is closed.
   virtual void on_refused(const Answer& answer) = 0;
 };
 
-enum class Pumped { kTime, kAllClosed, kInterrupted };
+enum class Pumped { kMoved, kTime, kAllClosed, kInterrupted };
 
 // One thread. A stream that breaks, or is silent for a minute, is asked for again with the last
 // event id after 1, 2, 4, 8, then every 12 s, or when the server's `retry` or Retry-After says.
@@ -41,8 +41,8 @@ class Streams {
   void close(int id);
   std::size_t count() const;
 
-  // Moves every stream on for at most `at_most`; returns early when nothing is open or the
-  // options' interrupt_fd is readable.
+  // Moves every stream on for at most `at_most`; returns early when a sink was called, nothing is
+  // open, or the options' interrupt_fd is readable.
   Pumped pump(Duration at_most);
 
  private:
