@@ -1,6 +1,7 @@
 // Request, Response and Stream: HTTP as plain values, so that routes know no HTTP library.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,8 @@ class Stream {
   virtual ~Stream() = default;
   // Queues bytes; false when the client is gone or too slow (the stream is then closed).
   virtual bool write(std::string bytes) = 0;
+  // Bytes queued that the client has not been sent yet; whoever has much to say waits for few.
+  virtual std::size_t unsent() = 0;
   virtual void close() = 0;
   // Called once, from any thread, when the stream has ended for whatever reason.
   virtual void on_closed(std::function<void()> closed) = 0;

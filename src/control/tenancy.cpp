@@ -77,7 +77,7 @@ Result<Done> check_promises(const State& state, const Share& share) {
         ErrorCode::kOverLimit,
         std::string{"The guarantees would add up to more than "} +
             (parent.is_set() ? "the parent's guarantee." : "the pool has."),
-        {{"/guarantee_gpu_milli", "above_capacity", ""}},
+        {{"/guarantee", "above_capacity", ""}},
         {{"promised_gpu_milli", promised.as_milli()}, {"capacity_gpu_milli", ceiling.as_milli()}},
         "Lower this guarantee or another one first."};
   }
@@ -89,7 +89,7 @@ Result<Done> check_promises(const State& state, const Share& share) {
   if (children > share.guarantee) {
     return Error{ErrorCode::kOverLimit,
                  "The teams below were promised more than this.",
-                 {{"/guarantee_gpu_milli", "below_children", ""}},
+                 {{"/guarantee", "below_children", ""}},
                  {{"promised_gpu_milli", children.as_milli()}},
                  "Lower the guarantees below first."};
   }
@@ -153,7 +153,7 @@ Result<Outcome> set_share(Books& books, UserId actor, const SetShare& what) {
   share.rank = what.rank;
   share.version = exists ? share.version + 1 : 1;
   if (share.limit < share.guarantee)
-    return Error::invalid("/limit_gpu_milli", "below_guarantee",
+    return Error::invalid("/limit", "below_guarantee",
                           "The limit is below the guarantee.");
   if (const auto ok = check_promises(state, share); !ok) return ok.error();
   books.tell(what.key.team, SubjectKind::kShare, what.key.team.value, "changed",
@@ -229,7 +229,7 @@ Result<Outcome> create_token(Books& books, UserId actor, const CreateToken& what
     return denied(Action::kUserManage);
   if (!state.users().contains(what.user)) return not_found("user");
   if (what.lives.ms < 1000 || what.lives > limits.token_life_max)
-    return Error::invalid("/expires_in", "out_of_range",
+    return Error::invalid("/lives", "out_of_range",
                           "A token lives from one second to 400 days.");
   std::string text = make_token(books, what.user, what.name, what.lives);
   const TokenId id = *TokenId::parse(text.substr(7, text.rfind('_') - 7));

@@ -79,6 +79,10 @@ class StreamEnd final : public web::Stream {
       : connection_{std::move(connection)}, unsent_max_{unsent_max} {}
 
   bool write(std::string bytes) override;
+  std::size_t unsent() override {
+    const std::lock_guard lock{mutex_};
+    return unsent_.size();
+  }
   void close() override;
   void on_closed(std::function<void()> closed) override;
 

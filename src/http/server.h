@@ -21,7 +21,7 @@ struct Limits {
   Duration write_within = Duration::seconds(30);  // without a byte taken by the client
   std::size_t connections = 4096;
   std::size_t connections_per_peer = 2048;
-  std::size_t stream_unsent_bytes = 256 * 1024;
+  std::size_t stream_unsent_bytes = 1024 * 1024;
   Duration look_every = Duration::millis(250);  // how exact the deadlines are
 };
 
