@@ -42,6 +42,15 @@ std::string draft_name(const std::string& name) {
   return "." + name + "." + std::to_string(getpid());
 }
 
+std::string read_boot_id() {
+  const Fd file{open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)};
+  char text[64];
+  const ssize_t size = file.is_open() ? read(file.get(), text, sizeof text) : 0;
+  std::string id{text, size > 0 ? static_cast<std::size_t>(size) : 0};
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
 }  // namespace
 
 void Fd::reset() {
@@ -56,12 +65,7 @@ std::int64_t boot_now_ms() {
 }
 
 std::string boot_id() {
-  const Fd kernel = open_folder("/proc/sys/kernel/random");
-  const Fd file{openat(kernel.get(), "boot_id", O_RDONLY | O_CLOEXEC)};
-  char text[64];
-  const ssize_t size = file.is_open() ? read(file.get(), text, sizeof text) : 0;
-  std::string id{text, size > 0 ? static_cast<std::size_t>(size) : 0};
-  while (!id.empty() && id.back() == '\n') id.pop_back();
+  static const std::string id = read_boot_id();
   return id;
 }
 

@@ -63,8 +63,6 @@ class Shim {
   }
 
   int run() {
-    // Taken now, so that the exit can be written even when the disk is full by then.
-    (void)write_file(folder_, "exit_room", std::string(4096, '\0')).has_value();
     take_frames();
     if (stop_requested_)
       note_end(ExitRecord::Cause::kNeverStarted, "Stopped before it started.");
@@ -299,7 +297,6 @@ class Shim {
     finished_ = true;
     bool told = false;
     while (!forgotten_) {
-      unlinkat(folder_, "exit_room", 0);
       if (write_file(folder_, "exit", exit_.encode())) break;
       if (!told) tell_ended();
       told = true;

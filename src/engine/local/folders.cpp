@@ -1,8 +1,10 @@
 #include "engine/local/folders.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +36,28 @@ Error failed(const std::string& what, int error) {
 Result<Done> make_folder(const std::string& path, mode_t mode) {
   if (mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return Done{};
   return failed("The folder '" + path + "' cannot be made", errno);
+}
+
+// FNV-1a in 64 bits, as text: a name for a path.
+std::string digest_of(std::string_view path) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(hash >> shift) & 15];
+  return text;
+}
+
+// A folder of ours below `memory`, if that is a file system in memory; else empty. Everybody may
+// write to /dev/shm, so what is there already counts only if it is ours alone.
+std::string folder_in_memory(const std::string& memory, const std::string& name) {
+  struct statfs kind {};
+  if (statfs(memory.c_str(), &kind) != 0 || kind.f_type != TMPFS_MAGIC) return {};
+  const std::string ours = memory + "/heddle-" + std::to_string(geteuid());
+  struct stat facts {};
+  if (!make_folder(ours, kOurs) || lstat(ours.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) ||
+      facts.st_uid != geteuid() || (facts.st_mode & 0077) != 0)
+    return {};
+  return ours + "/" + name;
 }
 
 // Gives an entry to its team; where we are not root, everything is the server's user's anyway.
@@ -94,10 +118,18 @@ Result<Done> put_file(int base, const OrderFile& file, uid_t uid) {
 
 }  // namespace
 
+Folders::Folders(const std::string& state_folder, std::string runtime_folder)
+    : root_{state_folder + "/local"}, runtime_{std::move(runtime_folder)} {
+  for (const char* memory : {"/run", "/dev/shm"})
+    if (runtime_.empty()) runtime_ = folder_in_memory(memory, digest_of(state_folder));
+  if (runtime_.empty()) runtime_ = root_ + "/runtime";
+}
+
 Result<Done> Folders::prepare() const {
   for (const auto& [path, mode] : {std::pair{root_, kPassable},
+                                   {runtime_, kOurs},
                                    {runs(), kOurs},
-                                   {root_ + "/nets", kOurs},
+                                   {runtime_ + "/nets", kOurs},
                                    {root_ + "/logs", kOurs},
                                    {root_ + "/teams", kPassable}}) {
     const Result<Done> made = make_folder(path, mode);
@@ -107,7 +139,7 @@ Result<Done> Folders::prepare() const {
 }
 
 std::string Folders::network(WorkloadId id, std::int64_t attempt) const {
-  return root_ + "/nets/" + id.text() + "." + std::to_string(attempt);
+  return runtime_ + "/nets/" + id.text() + "." + std::to_string(attempt);
 }
 
 std::string Folders::log(WorkloadId id, std::int64_t attempt, std::int64_t replica) const {

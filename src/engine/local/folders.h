@@ -12,22 +12,24 @@
 
 namespace heddle::local {
 
-// STATE/local/
+// RUNTIME/                               gone when the machine restarts
 //   runs/<allocation>/                   a run folder (shim/run_folder.h); ours alone
 //   nets/<workload>.<attempt>            networks that the replicas of a gang share
+// STATE/local/
 //   logs/<workload>/<attempt>.<replica>/ segments (shim/log_format.h); ours alone
 //   teams/<team>/shared/                 the team's own
-//   teams/<team>/work/                   a folder for each workload, likewise; kept over attempts,
+//   teams/<team>/work                    a folder for each workload, likewise; kept over attempts,
 //                                        shared by the replicas
 // Folders above a team's own let nobody list them. Any thread.
 class Folders {
  public:
-  explicit Folders(const std::string& state_folder) : root_{state_folder + "/local"} {}
+  // runtime_folder: empty to choose one.
+  Folders(const std::string& state_folder, std::string runtime_folder);
 
   // Makes what is missing.
   Result<Done> prepare() const;
 
-  std::string runs() const { return root_ + "/runs"; }
+  std::string runs() const { return runtime_ + "/runs"; }
   std::string run(AllocationId id) const { return runs() + "/" + id.text(); }
   std::string network(WorkloadId id, std::int64_t attempt) const;
   std::string log(WorkloadId id, std::int64_t attempt, std::int64_t replica) const;
@@ -48,6 +50,7 @@ class Folders {
   std::string works(TeamId id) const { return team(id) + "/work"; }
 
   std::string root_;
+  std::string runtime_;
 };
 
 }  // namespace heddle::local

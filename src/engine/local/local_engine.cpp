@@ -62,7 +62,7 @@ class LocalEngine final : public Engine {
  public:
   explicit LocalEngine(LocalOptions options)
       : options_{plain_paths(std::move(options))},
-        folders_{options_.state_folder},
+        folders_{options_.state_folder, options_.runtime_folder},
         hardware_{options_.simulate, options_.nvml_library},
         spawner_{options_.shim_path, options_.cgroup_parent},
         abilities_{spawner_.start()} {}

@@ -12,8 +12,12 @@
 namespace heddle::local {
 
 struct LocalOptions {
-  std::string state_folder;  // absolute; the engine keeps everything below STATE/local
-  std::string shim_path;     // the program heddle-shim, absolute
+  std::string state_folder;  // absolute; logs and working folders lie below STATE/local
+  // What is known of live runs. Empty: a folder of its own in memory (below /run or /dev/shm), or
+  // in the state folder where there is none. It need not outlive the machine: nothing that runs
+  // does, and memory is quicker than a disk.
+  std::string runtime_folder;
+  std::string shim_path;  // the program heddle-shim, absolute
   // Simulated nodes, such as 2x8:H100-80GB (two nodes of eight); several separated by commas.
   // Empty: the GPUs that NVML shows, else one node without any.
   std::string simulate;

@@ -20,6 +20,7 @@ struct Machine::Waiting {
 Machine::Machine() : waiting_{std::make_unique<Waiting>()} {
   chmod(scratch_.path().c_str(), 0711);
   options.state_folder = scratch_.path();
+  options.runtime_folder = scratch_.path() + "/runtime";
   options.shim_path = HEDDLE_SHIM_PATH;
   options.simulate = "1x8:H100-80GB";
   options.allow_unisolated = true;  // the tests also run where nothing can be isolated

@@ -19,7 +19,7 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
 
   LocalOptions options;
-  std::string runs() const { return options.state_folder + "/local/runs"; }
+  std::string runs() const { return options.runtime_folder + "/runs"; }
 
   // Blocks until a report is there or a moment has passed; false after 30 s in all.
   bool pass_time();
