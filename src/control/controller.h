@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "control/command.h"
-#include "control/commands.h"
-#include "control/lifecycle.h"
+#include "control/options.h"
 #include "control/ports/clock.h"
 #include "control/ports/engine.h"
 #include "control/ports/id_source.h"
@@ -19,26 +17,6 @@
 
 namespace heddle {
 
-struct ControllerOptions {
-  SchedulePolicy schedule;
-  Retention retention;
-  CommandLimits commands;
-  LifecycleOptions lifecycle;
-  std::size_t commands_per_commit = 512;
-  std::size_t commands_queued_max = 16'384;
-  bool confirm_wall_clock = false;  // an operator says that the machine's clock is right
-  bool new_admin_token = false;     // make one more token of the first administrator
-  Duration retry_store_every = Duration::seconds(1);
-  Duration trim_every = Duration::seconds(10);
-  Duration admin_token_life = Duration::hours(24 * 365);
-};
-
-// One engine and the site that it drives.
-struct SiteEngine {
-  std::string site_name;
-  Engine* engine = nullptr;  // outlives the controller
-};
-
 // The order of one round: commands and reports are applied and committed, then answered; then one
 // plan over everything new is made, committed, and only then told to the engines.
 //
@@ -46,7 +24,7 @@ struct SiteEngine {
 // now() from any thread. Completions run on the writer's thread and must return at once.
 class Controller {
  public:
-  using Completion = std::function<void(Result<Outcome>)>;
+  using Completion = heddle::Completion;
 
   Controller(Store& store, std::vector<SiteEngine> engines, Clock& clock, IdSource& ids,
              ControllerOptions options);
