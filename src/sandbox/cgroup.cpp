@@ -24,6 +24,22 @@ CgroupMode detect_cgroups() {
   return CgroupMode::kNone;
 }
 
+std::vector<std::string> group_folders(const std::string& parent, const std::string& id) {
+  const std::string name = "/" + parent + "/" + id;
+  switch (detect_cgroups()) {
+    case CgroupMode::kV2:
+      return {kRoot + name};
+    case CgroupMode::kHybrid:
+      break;
+    case CgroupMode::kNone:
+      return {};
+  }
+  std::vector<std::string> folders{kUnified + name};
+  for (const char* controller : {"memory", "pids", "cpu", "devices"})
+    folders.push_back(std::string{kRoot} + "/" + controller + name);
+  return folders;
+}
+
 Result<std::unique_ptr<Cgroup>> make_cgroup(CgroupMode mode, const std::string& parent,
                                             const std::string& id, const CgroupLimits& limits) {
   switch (mode) {

@@ -51,6 +51,9 @@ class Cgroup {
 // The layout of this machine, by looking at the mounts only (some microseconds).
 CgroupMode detect_cgroups();
 
+// Every folder that a sandbox of that name can have on this machine, the v2 one first.
+std::vector<std::string> group_folders(const std::string& parent, const std::string& id);
+
 // Makes the group <parent>/<id> with its limits; the parent is made when it is missing. A left-over
 // group of that name without members is replaced.
 Result<std::unique_ptr<Cgroup>> make_cgroup(CgroupMode mode, const std::string& parent,

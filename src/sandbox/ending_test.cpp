@@ -1,6 +1,5 @@
 // Whatever a program does, it ends when it must, within its limits, and takes nothing along.
 #include <doctest/doctest.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,11 +159,24 @@ TEST_CASE("when the process that started it dies, the sandbox ends with it") {
   CHECK(processes_of(spec.uid) == 5);
   ::kill(shim, SIGKILL);
   ::waitpid(shim, nullptr, 0);
+  CHECK(end_left_over(spec.cgroup_parent, spec.id, kPatience_ms));
+  CHECK(soon_without_processes(spec.uid));
+  CHECK(end_left_over(spec.cgroup_parent, spec.id, 0));
   // The pipe closes when the last process that holds it is gone.
   CHECK(read_line(ready[0]).empty());
   ::close(ready[0]);
-  for (int tries = 0; tries < 200 && processes_of(spec.uid) > 0; ++tries) ::poll(nullptr, 0, 10);
-  CHECK(processes_of(spec.uid) == 0);
+}
+
+TEST_CASE("pipes, sockets and watches without end stop at a limit of the job, not of the machine") {
+  if (!can_start_sandboxes()) return;
+  Spec spec = python(
+      "import os, socket\n"
+      "held = []\n"
+      "try:\n"
+      "  while True: held.append(os.pipe() + tuple(s.detach() for s in socket.socketpair()))\n"
+      "except OSError as e: print(e.errno, len(held) > 50)\n");
+  spec.open_files = 512;
+  CHECK(run(spec).output == "24 True\n");
 }
 
 }  // namespace heddle::sandbox

@@ -2,15 +2,20 @@
 // programs. Each case has a control that shows that the attack works where nothing stops it.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "sandbox/cgroup.h"
+#include "sandbox/landlock.h"
 #include "sandbox/sandbox_fixture.h"
 #include "sandbox/start.h"
 
@@ -107,6 +112,67 @@ TEST_CASE("what the caller has open does not leak, and its program cannot be rea
   for (const int fd : leaked) ::close(fd);
   // 3 is the listing itself.
   CHECK(outcome.output == "[0, 1, 2, 3]\n[]\n");
+}
+
+TEST_CASE("a handle to the host that slips in opens nothing") {
+  if (!can_start_sandboxes()) return;
+  if (landlock_version() == 0) {
+    MESSAGE("this kernel has no second fence around files");
+    return;
+  }
+  const int root = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  Spec spec = shell(
+      "exec 5<&0 </dev/null; exec python3 -c \"import os\n"
+      "print('var' in os.listdir(5) and 'root' in os.listdir(5))\n"  // control: the host's root
+      "for path in ['etc/hostname', 'etc/passwd', 'tmp', '../etc/hostname']:\n"
+      "  try: os.open(path, os.O_RDONLY, dir_fd=5); print('opened', path)\n"
+      "  except OSError as e: print(e.errno)\"");
+  spec.stdin_fd = root;
+  CHECK(run(spec).output == "True\n13\n13\n13\n13\n");
+  ::close(root);
+}
+
+TEST_CASE("a folder that is swapped for a link while sandboxes start is never left by it") {
+  if (!can_start_sandboxes()) return;
+  const TestFolder folder;
+  std::filesystem::create_directories(folder.path("team/data"));
+  std::ofstream{folder.path("team/data/mine")} << "mine";
+  std::filesystem::create_directories(folder.path("host"));
+  std::ofstream{folder.path("host/sentinel")} << "sentinel";
+  std::filesystem::create_symlink(folder.path("host"), folder.path("team/link"));
+  const pid_t swapper = ::fork();
+  if (swapper == 0) {
+    const std::string data = folder.path("team/data"), link = folder.path("team/link");
+    for (;;) ::renameat2(AT_FDCWD, data.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
+  }
+  int started = 0, refused = 0;
+  for (int i = 0; i < 60; ++i) {
+    Spec spec = spec_of({"ls", "/data"});
+    spec.mounts = {{folder.path("team/data"), "/data", true}};
+    Result<Running> running = start(spec);
+    if (!running) {
+      CHECK(running.error().message.find("changed or is a link") != std::string::npos);
+      ++refused;
+      continue;
+    }
+    CHECK(running->finish()->code == 0);
+    spec.id += "-again";
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    spec.stdout_fd = ends[1];
+    Result<Running> again = start(spec);
+    ::close(ends[1]);
+    if (again) {
+      CHECK(read_line(ends[0]) == "mine");
+      ++started;
+    }
+    ::close(ends[0]);
+  }
+  ::kill(swapper, SIGKILL);
+  ::waitpid(swapper, nullptr, 0);
+  // Control: the swap really happened under both.
+  CHECK(started > 0);
+  CHECK(refused > 0);
 }
 
 TEST_CASE("settings of the kernel can be neither written nor mounted") {

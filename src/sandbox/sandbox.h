@@ -120,6 +120,12 @@ class Running {
 // ...). Needs root. No thread may run in the calling process.
 Result<Running> start(const Spec& spec);
 
+// For a sandbox whose starter was killed: ends what is left of it, waits for that at most
+// `timeout_ms`, and removes its limits. True when nothing of it is left, also when there never was
+// one. Where nothing can be limited it cannot look and returns true: there the kernel ends the tree
+// together with the starter. Any thread.
+bool end_left_over(const std::string& cgroup_parent, const std::string& id, int timeout_ms);
+
 // A network of its own that several sandboxes join: only loopback, all of 127.0.0.0/8. Pinned at
 // `path` (created) until unpin_network.
 Result<Done> pin_network(const std::string& path);

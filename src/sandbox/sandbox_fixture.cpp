@@ -117,6 +117,14 @@ int processes_of(uid_t uid) {
   return count;
 }
 
+bool soon_without_processes(uid_t uid) {
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (processes_of(uid) == 0) return true;
+    ::poll(nullptr, 0, 10);
+  }
+  return false;
+}
+
 TestFolder::TestFolder() {
   std::string pattern = "/tmp/heddle-test-XXXXXX";
   REQUIRE(::mkdtemp(pattern.data()) != nullptr);

@@ -39,6 +39,9 @@ std::string read_line(int fd);
 
 // How many living processes of the host have this user.
 int processes_of(uid_t uid);
+// True once there is none, at most after 10 s: an orphan is in nobody's books for a moment before
+// the host's first process has seen its end.
+bool soon_without_processes(uid_t uid);
 
 // A folder that goes away with the test.
 class TestFolder {
