@@ -73,6 +73,7 @@ TEST_CASE("a failure of a large gang does not speak for a smaller one") {
   failed.note(small, TeamId{2});
   CHECK(failed.known(large, TeamId{1}));
   CHECK(failed.known(small, TeamId{1}));
+  CHECK_FALSE(failed.known({{2, 1000, 0, 0, 0}, 1, {PoolId{1}}}, TeamId{1}));
 }
 
 TEST_CASE("a failure by parts of devices speaks for its own team only") {
