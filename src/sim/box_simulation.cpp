@@ -166,7 +166,11 @@ void BoxSimulation::live_one_step() {
 }
 
 void BoxSimulation::round() {
+  const auto before = controller_->view();
   controller_->step();
+  const auto after = controller_->view();
+  for (const std::string& problem : audit_starts(before->state, after->state))
+    complain("auditor: " + problem);
   if (faults_.crashes && !healed_ && rng_.one_in(40)) crash();
   check_round();
 }
