@@ -116,7 +116,7 @@ bool matches(const Parts& pattern, const Parts& path) {
 // Sets call.route; gives the methods that the path knows.
 std::string find_route(Call& call) {
   const Parts path = split(call.request.path);
-  const std::string_view method = call.request.method == "HEAD" ? "GET" : call.request.method;
+  const std::string method = call.request.method == "HEAD" ? "GET" : call.request.method;
   std::string allowed;
   for (const Route& route : routes()) {
     if (!matches(split(route.path), path)) continue;

@@ -17,9 +17,8 @@ bool RateLimiter::allow(const std::string& key, Instant now) {
   if (at == buckets_.end()) {
     if (buckets_.size() >= keys_max_) {
       for (auto& [other, bucket] : buckets_) fill(bucket, now);
-      std::erase_if(buckets_, [&](const auto& entry) {
-        return entry.second.milli == rate_.burst * 1000;
-      });
+      std::erase_if(buckets_,
+                    [&](const auto& entry) { return entry.second.milli == rate_.burst * 1000; });
       if (buckets_.size() >= keys_max_) return false;
     }
     at = buckets_.emplace(key, Bucket{rate_.burst * 1000, now}).first;
