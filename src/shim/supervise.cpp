@@ -297,7 +297,9 @@ class Shim {
     finished_ = true;
     bool told = false;
     while (!forgotten_) {
-      if (write_file(folder_, "exit", exit_.encode())) break;
+      const Result<Done> wrote = write_file(folder_, "exit", exit_.encode());
+      // A run folder that is gone says that nobody wants to know.
+      if (wrote || wrote.error().code == ErrorCode::kNotFound) break;
       if (!told) tell_ended();
       told = true;
       std::array<pollfd, 2> fds{pollfd{listener_.get(), POLLIN, 0}, {engine_.get(), POLLIN, 0}};

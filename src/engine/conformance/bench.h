@@ -31,7 +31,7 @@ class EngineBench {
 
   // Connects a new engine; the one before is destroyed first.
   void attach(const std::vector<Allocation>& live = {});
-  void detach() { engine_.reset(); }
+  void end_server() { engine_.reset(); }
   Engine& engine() { return *engine_; }
 
   // A replica of a new workload with a new allocation.

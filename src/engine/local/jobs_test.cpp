@@ -149,7 +149,7 @@ TEST_CASE("a shim killed while the server was away is found out at the next star
   const StartOrder order = local.bench.order(local.bench.command(-1, 0));
   local.bench.start(order);
   REQUIRE(local.bench.wait_running(order.allocation));
-  local.bench.detach();
+  local.bench.end_server();
   REQUIRE(kill(shim_of(*local.machine, order.allocation).pid, SIGKILL) == 0);
   local.bench.attach({EngineBench::ledger_row(order, AllocationState::kRunning)});
   REQUIRE(local.bench.wait_released(order.allocation));
