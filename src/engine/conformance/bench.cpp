@@ -2,17 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 namespace heddle::conformance {
 
-void EngineBench::attach(const std::vector<Allocation>& live) {
+void EngineBench::attach(const std::vector<Allocation>& live, std::int64_t epoch) {
   engine_.reset();
   stories_.clear();
   engine_ = subject_.attach();
-  const Result<Done> connected = engine_->connect(++epoch_, live);
+  const Result<Done> connected = engine_->connect(epoch_ = std::max(epoch_ + 1, epoch), live);
   if (!connected) FAIL(connected.error().message);
 }
 

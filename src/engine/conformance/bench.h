@@ -29,8 +29,8 @@ class EngineBench {
  public:
   explicit EngineBench(EngineSubject subject) : subject_{std::move(subject)} {}
 
-  // Connects a new engine; the one before is destroyed first.
-  void attach(const std::vector<Allocation>& live = {});
+  // Connects a new engine; the one before is destroyed first. Epochs grow, at least to `epoch`.
+  void attach(const std::vector<Allocation>& live = {}, std::int64_t epoch = 0);
   void end_server() { engine_.reset(); }
   Engine& engine() { return *engine_; }
 

@@ -82,10 +82,10 @@ class Runs {
   void send_stop(const Run& run);
   // The shim does not speak any more: finds out how far it came and brings the run to its end.
   void resolve(AllocationId id);
-  // True while a process of the run was alive and had to be killed; resolve() comes again.
-  bool kill_first(AllocationId id, const std::string& process_bytes);
+  // True while that process of the run lives; resolve() comes again when it is gone. Kills it when
+  // it is unwanted.
+  bool outlasts(AllocationId id, const std::string& process_bytes, bool unwanted);
   void lose(AllocationId id, const std::string& message);
-  void clear_limits(AllocationId id) const;
   void end(AllocationId id, const shim::ExitRecord& exit);
   void let_go(Run& run);
   void release_network(const std::string& path);

@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "engine/local/runs.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/sandbox.h"
 #include "shim/log_writer.h"
 #include "shim/order.h"
 #include "shim/record.h"
@@ -22,6 +22,7 @@ namespace heddle::local {
 namespace {
 
 constexpr std::size_t kSmallFile = 16 * 1024;
+constexpr int kEndWaitMs = 3'000;
 
 // The descriptor of a connected socket, or none. Never waits.
 shim::Fd connect_in(int folder, const std::string& name) {
@@ -96,13 +97,15 @@ void Runs::resolve(AllocationId id) {
     spawn_later(id);  // nobody claimed it, so nothing of it ever ran
     return;
   }
-  if (claim && kill_first(id, *claim)) return;
+  // A shim that lives but does not speak to us any more listens to a newer server, and a server
+  // that was overtaken ends nobody's work.
+  if (claim && outlasts(id, *claim, run.unwanted)) return;
   const Result<std::string> running = shim::read_file(folder.get(), "running", kSmallFile);
   if (running) {
     const Result<shim::Record> record = shim::Record::parse(*running, "running", 1);
     if (record) {
       shim::RecordReader reader{*record};
-      if (kill_first(id, reader.text("process", kSmallFile))) return;
+      if (outlasts(id, reader.text("process", kSmallFile), true)) return;
     }
   }
   const Result<shim::ProcessIdentity> shim_process =
@@ -112,13 +115,13 @@ void Runs::resolve(AllocationId id) {
                      : "The process that watched over it was killed, so it was ended, too.");
 }
 
-bool Runs::kill_first(AllocationId id, const std::string& process_bytes) {
+bool Runs::outlasts(AllocationId id, const std::string& process_bytes, bool unwanted) {
   const Result<shim::ProcessIdentity> process = shim::ProcessIdentity::parse(process_bytes);
   if (!process) return false;
   shim::Fd pidfd = shim::open_process(*process);
   if (!pidfd.is_open() || shim::has_ended(pidfd.get())) return false;
   // The first process of a sandbox takes everything inside with it, and ends after all of it.
-  syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+  if (unwanted) syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
   Run& run = runs_.at(id);
   run.dying = std::move(pidfd);
   run.dying_token = set_.poller.add(run.dying.get(), [this, id] {
@@ -131,6 +134,12 @@ bool Runs::kill_first(AllocationId id, const std::string& process_bytes) {
 }
 
 void Runs::lose(AllocationId id, const std::string& message) {
+  const std::string sandbox_id = id.text() + "-" + set_.orders.id_suffix;
+  if (set_.orders.isolate &&
+      !sandbox::end_left_over(set_.orders.cgroup_parent, sandbox_id, kEndWaitMs)) {
+    set_.report(ReportLost{id, now(), "Something of it cannot be ended yet."});
+    return;
+  }
   Run& run = runs_.at(id);
   shim::ExitRecord exit;
   exit.allocation = id.value;
@@ -138,7 +147,6 @@ void Runs::lose(AllocationId id, const std::string& message) {
   exit.cause = shim::ExitRecord::Cause::kLost;
   exit.message = message;
   exit.ended_at_ms = exit.released_at_ms = now().ms;
-  clear_limits(id);
   if (!run.log_folder.empty()) {
     shim::LogWriter log{run.log_folder, set_.orders.log_segment_bytes, set_.orders.log_segments};
     log.append({exit.ended_at_ms, shim::LogRecord::Stream::kHeddle, false, message});
@@ -150,15 +158,6 @@ void Runs::lose(AllocationId id, const std::string& message) {
   else
     (void)make_run_folder(id, "exit", exit.encode()).has_value();
   end(id, exit);
-}
-
-// The sandbox of a shim that was killed is empty by now; its limits are still there.
-void Runs::clear_limits(AllocationId id) const {
-  if (!set_.orders.isolate) return;
-  const Result<std::unique_ptr<sandbox::Cgroup>> group =
-      sandbox::make_cgroup(sandbox::detect_cgroups(), set_.orders.cgroup_parent,
-                           id.text() + "-" + set_.orders.id_suffix, {});
-  if (group) (*group)->remove();
 }
 
 Result<Done> Runs::connect(std::int64_t epoch, const std::vector<Allocation>& live) {
