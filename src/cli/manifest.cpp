@@ -57,6 +57,7 @@ class Builder : public YAML::EventHandler {
     if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, "tags (!!) are not taken");
     if (wants_key()) return key(mark, value);
     const std::string pointer = child_pointer();
+    check_form(mark, pointer, Form::kScalar);
     place(mark, tag == "!" ? json(value) : typed(pointer, value), pointer);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -71,8 +72,9 @@ class Builder : public YAML::EventHandler {
   void OnMapEnd() override { open_.pop_back(); }
 
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& why) const {
+    const char* end = why.ends_with('?') ? "" : ".";
     throw Refused{Error{ErrorCode::kInvalidArgument,
-                        file_ + " line " + std::to_string(mark.line + 1) + ": " + why + "."}};
+                        file_ + " line " + std::to_string(mark.line + 1) + ": " + why + end}};
   }
 
  private:
@@ -81,6 +83,22 @@ class Builder : public YAML::EventHandler {
     std::string pointer;
     std::optional<std::string> key;
   };
+
+  enum class Form { kScalar, kSequence, kMap };
+
+  void check_form(const YAML::Mark& mark, const std::string& pointer, Form form) const {
+    const Holds holds = what_holds(pointer);
+    const bool fits =
+        holds == Holds::kUnknown ||
+        (form == Form::kMap        ? holds == Holds::kObject
+         : form == Form::kSequence ? holds == Holds::kList
+                                   : holds != Holds::kObject && holds != Holds::kList);
+    if (fits) return;
+    const std::string name = pointer.empty() ? "a job file" : "'" + last_part(pointer) + "'";
+    refuse(mark, name + (holds == Holds::kObject ? " holds fields, such as `name: x`"
+                         : holds == Holds::kList ? " holds a list, such as [a, b]"
+                                                 : " holds one value"));
+  }
 
   void no_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
     if (anchor != 0)
@@ -149,13 +167,7 @@ class Builder : public YAML::EventHandler {
     no_anchor(mark, anchor);
     if (open_.size() >= kManifestDepth) refuse(mark, "the document is nested too deep");
     const std::string pointer = child_pointer();
-    const Holds holds = what_holds(pointer);
-    const bool fits = empty.is_object() ? holds == Holds::kObject : holds == Holds::kList;
-    if (!fits && holds != Holds::kUnknown)
-      refuse(mark, (pointer.empty() ? "a job file" : "'" + last_part(pointer) + "'") +
-                       std::string(holds == Holds::kObject ? " holds fields, such as `name: x`"
-                                   : holds == Holds::kList ? " holds a list, such as [a, b]"
-                                                           : " holds one value"));
+    check_form(mark, pointer, empty.is_object() ? Form::kMap : Form::kSequence);
     json& placed = place(mark, std::move(empty), pointer);
     open_.push_back({&placed, pointer, std::nullopt});
   }
@@ -220,7 +232,7 @@ std::string Manifest::where(std::string_view pointer) const {
   std::string at(pointer);
   while (!at.empty() && !lines.contains(at)) at.resize(at.rfind('/'));
   const auto line = lines.find(at);
-  return file + (line == lines.end() ? "" : " line " + std::to_string(line->second)) +
+  return file + (at.empty() || line == lines.end() ? "" : " line " + std::to_string(line->second)) +
          (pointer.empty() ? "" : ", " + std::string(pointer));
 }
 

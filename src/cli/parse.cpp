@@ -134,7 +134,7 @@ std::optional<Error> read_flags(const Command& command, std::vector<std::string>
   for (const Flag& flag : global_flags()) add(flag);
   std::ranges::reverse(words);
   try {
-    app.parse(words);
+    app.parse(std::vector<std::string>(words));
   } catch (const CLI::ParseError&) {
     for (const std::string& word : words)
       if (const Flag* flag = flag_named(command.flags, word.substr(0, word.find('='))))
@@ -176,15 +176,19 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::string best;
   std::size_t best_distance = word.size() < 4 ? 2 : 3;  // one or two slips
   for (const std::string& candidate : candidates) {
+    // Rows of the table of edits: two swapped letters are one slip.
     std::vector<std::size_t> row(candidate.size() + 1);
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = i;
+    std::vector<std::size_t> above, two_above;
     for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
+      two_above = above;
+      above = row;
       row[0] = i + 1;
       for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t changed = diagonal + (word[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+        const std::size_t changed = above[j] + (word[i] == candidate[j] ? 0 : 1);
+        row[j + 1] = std::min({changed, row[j] + 1, above[j + 1] + 1});
+        if (i > 0 && j > 0 && word[i] == candidate[j - 1] && word[i - 1] == candidate[j])
+          row[j + 1] = std::min(row[j + 1], two_above[j - 1] + 1);
       }
     }
     if (row.back() < best_distance && row.back() < word.size()) {
