@@ -13,12 +13,12 @@ using nlohmann::json;
 
 TEST_CASE("a problem becomes four parts and its request id") {
   std::string id;
-  const Error error = error_from(
-      422, {},
-      R"({"code":"over_limit","detail":"24 GPUs can never start for team vision: its limit on pool h100 is 20",
+  const Error error = error_from(422, {},
+                                 R"({"code":"over_limit",
+        "detail":"24 GPUs can never start for team vision: its limit on pool h100 is 20",
         "next":"heddle run --gpus 20","request_id":"rq_82a",
         "errors":[{"pointer":"/resources/gpus","code":"above_team_limit","given":"24"}]})",
-      id);
+                                 id);
   CHECK(error.code == ErrorCode::kOverLimit);
   CHECK(error_text(error, id, [](std::string_view) { return std::string("--gpus"); }) ==
         "error: 24 GPUs can never start for team vision: its limit on pool h100 is 20.\n"
@@ -77,7 +77,8 @@ TEST_CASE("answers of another version are read without surprises") {
 
 TEST_CASE("YAML says the same as JSON, and nothing in it is read as something else") {
   const json value = json::parse(
-      R"({"name":"train-1","yes":"no","n":null,"empty":[],"list":[{"a":1,"b":"x: y"},[1,2]],"e":"","t":"1e3"})");
+      R"({"name":"train-1","yes":"no","n":null,"empty":[],"list":[{"a":1,"b":"x: y"},[1,2]],
+         "e":"","t":"1e3"})");
   CHECK(yaml_text(value, false) ==
         "e: \"\"\nempty: []\nlist:\n  - a: 1\n    b: \"x: y\"\n  - - 1\n    - 2\n"
         "\"n\": null\nname: train-1\nt: \"1e3\"\n\"yes\": \"no\"\n");
