@@ -32,6 +32,10 @@ std::string padded(std::string_view text, std::size_t width, Align align) {
 
 }  // namespace
 
+Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {
+  for (Column& column : columns_) column.title = safe(column.title);
+}
+
 void Table::row(std::vector<std::string> cells) {
   HEDDLE_CHECK(cells.size() == columns_.size());
   for (std::string& cell : cells) cell = safe(cell);

@@ -27,9 +27,10 @@ struct Column {
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
+  // Titles and cells may be hostile: the table escapes them.
+  explicit Table(std::vector<Column> columns);
 
-  // As many cells as columns. The text may be hostile: the table escapes it.
+  // As many cells as columns.
   void row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
