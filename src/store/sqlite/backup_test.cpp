@@ -149,6 +149,25 @@ TEST_CASE("a backup never overwrites and leaves no half of itself") {
         (fs::perms::owner_read | fs::perms::owner_write));
 }
 
+TEST_CASE("another program can write a backup, whether or not a server runs") {
+  Past past;
+  const std::string copy = past.folder.path() + "/copy-";
+  CHECK(write_backup(past.data, copy + "1").has_value());
+  {
+    const auto store = store_in(past.data);
+    const std::int64_t epoch = store->open()->epoch;
+    past.history.batch_id = 0;
+    REQUIRE(store->commit(past.history.next_batch(epoch)).has_value());
+    CHECK(write_backup(past.data, copy + "2").has_value());
+  }
+  CHECK(write_backup(past.data, copy + "2").error().code == ErrorCode::kConflict);
+  CHECK_FALSE(write_backup(past.folder.path() + "/nowhere", copy + "3").has_value());
+  CHECK_FALSE(fs::exists(past.folder.path() + "/nowhere"));
+  const std::string restored = past.folder.path() + "/restored";
+  REQUIRE(restore_backup(copy + "2", restored).has_value());
+  CHECK(State::same_facts(store_in(restored)->open()->state, past.history.state()));
+}
+
 TEST_CASE("a backup taken while commits run shows one moment") {
   const TemporaryFolder folder;
   const auto store = store_in(folder.path() + "/data");

@@ -24,8 +24,19 @@ void prepare(Connection& connection) {
   // FULL: a commit is on the disk when it returns. The log of 16 MiB makes the moves into the main
   // file rarer, and is cut back to that size after a burst. Memory-mapped reads would turn a
   // broken disk into a dead process.
+  std::string mode;
+  {
+    const auto query = connection.query("PRAGMA journal_mode = WAL");
+    if (query->next()) query->take(mode);
+  }
+  if (mode != "wal") {
+    throw Failure{{.code = ErrorCode::kUnavailable,
+                   .message = "The disk that holds " + connection.file() +
+                              " cannot share memory between programs, as some network disks.",
+                   .next = "Start heddled with a folder on a disk of this machine."}};
+  }
   connection.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;"
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;"
       " PRAGMA journal_size_limit = 33554432; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;"
       " PRAGMA temp_store = MEMORY");
   migrate(connection);
