@@ -10,6 +10,7 @@
 
 #include "store/conformance/history.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/faulty_layer.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/temporary_folder.h"
 
@@ -20,7 +21,7 @@ using conformance::History;
 namespace fs = std::filesystem;
 
 std::unique_ptr<Store> store_in(const std::string& folder) {
-  return make_sqlite_store({.folder = folder, .file_layer = {}});
+  return make_sqlite_store({.folder = folder, .file_layer = faulty_layer_name()});
 }
 
 std::string bytes_of(const std::string& file) {

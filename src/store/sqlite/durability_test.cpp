@@ -18,7 +18,7 @@ using conformance::History;
 [[noreturn]] void commit_until_killed(const std::string& folder, std::uint64_t seed,
                                       int acknowledged) {
   History history{seed};
-  const auto store = make_sqlite_store({.folder = folder, .file_layer = {}});
+  const auto store = make_sqlite_store({.folder = folder, .file_layer = faulty_layer_name()});
   const auto loaded = store->open();
   while (loaded && store->commit(history.next_batch(loaded->epoch))) {
     const std::int64_t id = history.batch_id;
@@ -106,7 +106,8 @@ TEST_CASE("killed at any moment, every acknowledged batch is there, whole") {
     const TemporaryFolder folder;
     const std::int64_t last =
         kill_after(static_cast<std::int64_t>(seed * 7 % 30), folder.path(), seed);
-    const auto store = make_sqlite_store({.folder = folder.path(), .file_layer = {}});
+    const auto store =
+        make_sqlite_store({.folder = folder.path(), .file_layer = faulty_layer_name()});
     const auto loaded = store->open();
     REQUIRE(loaded.has_value());
     History history{seed};

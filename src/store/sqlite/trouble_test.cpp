@@ -11,6 +11,7 @@
 #include "store/conformance/history.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/failure.h"
+#include "store/sqlite/faulty_layer.h"
 #include "store/sqlite/folder.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
@@ -22,7 +23,7 @@ namespace {
 using conformance::History;
 
 std::unique_ptr<Store> store_in(const std::string& folder) {
-  return make_sqlite_store({.folder = folder, .file_layer = {}});
+  return make_sqlite_store({.folder = folder, .file_layer = faulty_layer_name()});
 }
 
 std::string bytes_of(const std::string& file) {
