@@ -35,6 +35,8 @@ std::optional<HeddledOptions> parse_heddled_options(int argc, char** argv, int& 
                "listen on an address that others can reach, without encryption");
   app.add_flag("--confirm-clock", options.confirm_clock,
                "the wall clock of this machine is right, go by it");
+  app.add_flag("--new-admin-token", options.new_admin_token,
+               "make another token of the first administrator, into STATE/admin.token");
   bool print = false;
   app.add_flag("--print-config", print, "print what the flags come to, and end");
   auto* backup = app.add_subcommand("backup", "write everything into one file, also while serving");

@@ -20,6 +20,7 @@ struct HeddledOptions {
   bool allow_unisolated = false;
   bool insecure_listen = false;
   bool confirm_clock = false;
+  bool new_admin_token = false;
   int http_threads = 2;
 };
 
