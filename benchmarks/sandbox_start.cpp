@@ -38,20 +38,34 @@ double now_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// Runs a command to its end with its output thrown away; false if it failed.
-bool run(const std::vector<std::string>& command) {
+// Runs a command to its end; false if it failed. `output` receives what it prints, else that is
+// thrown away.
+bool run(const std::vector<std::string>& command, std::string* output = nullptr) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  int ends[2] = {-1, -1};
+  if (output != nullptr && ::pipe2(ends, O_CLOEXEC) != 0) return false;
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  for (int fd = 0; fd < 3; ++fd)
-    ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  for (int fd = 0; fd < 3; ++fd) {
+    if (output != nullptr && fd > 0)
+      ::posix_spawn_file_actions_adddup2(&actions, ends[1], fd);
+    else
+      ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  }
   pid_t child = 0;
   int status = 1;
   const int error =
       ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
+  if (output != nullptr) {
+    ::close(ends[1]);
+    char buffer[4096];
+    for (ssize_t size = 0; (size = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+      output->append(buffer, static_cast<std::size_t>(size));
+    ::close(ends[0]);
+  }
   return error == 0 && ::waitpid(child, &status, 0) == child && status == 0;
 }
 
@@ -81,7 +95,6 @@ double median(std::vector<double> values) {
 
 struct Peer {
   std::string name;  // as in the figure
-  std::string version_flag;
   std::vector<std::string> command;
   int runs;
 };
@@ -92,32 +105,44 @@ std::string joined(const std::vector<std::string>& command) {
   return text;
 }
 
-// First line of what a command prints; for `why`, the last one.
-std::string line_of(const std::string& command, bool last) {
-  std::string found;
-  if (FILE* pipe = ::popen((command + " 2>&1").c_str(), "r")) {
-    char line[512];
-    while (std::fgets(line, sizeof line, pipe) != nullptr)
-      if (found.empty() || last) found = line;
-    ::pclose(pipe);
-  }
-  while (!found.empty() && found.back() == '\n') found.pop_back();
+enum class Line { kFirst, kLast };
+
+// That line of what a command prints, fit for a JSON string.
+std::string line_of(const std::vector<std::string>& command, Line which) {
+  std::string output, found;
+  run(command, &output);
+  std::istringstream lines{output};
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && (found.empty() || which == Line::kLast)) found = line;
   std::string safe;
   for (const char c : found)
-    if (c == '"' || c == '\\')
-      safe += '\'';
-    else if (static_cast<unsigned char>(c) >= 32)
-      safe += c;
+    if (static_cast<unsigned char>(c) >= 32) safe += c == '"' || c == '\\' ? '\'' : c;
   return safe;
 }
 
+void print_refusal(const Peer& peer) {
+  std::printf("{\"name\":\"sandbox.start_ratio_vs_%s\",\"value\":null,\"unit\":\"ratio\",",
+              peer.name.c_str());
+  std::printf("\"why\":\"%s\",\"command\":\"%s\"}\n", line_of(peer.command, Line::kLast).c_str(),
+              joined(peer.command).c_str());
+}
+
+void print_figure(const Peer& peer, const std::vector<double>& ours,
+                  const std::vector<double>& theirs) {
+  const double ours_ms = median(ours), theirs_ms = median(theirs);
+  std::printf("{\"name\":\"sandbox.start_ratio_vs_%s\",\"value\":%.3f,\"unit\":\"ratio\",",
+              peer.name.c_str(), ours_ms / theirs_ms);
+  std::printf("\"peer\":\"%s\",\"peer_p50_ms\":%.3f,\"p50_ms\":%.3f,",
+              line_of({peer.command.front(), "--version"}, Line::kFirst).c_str(), theirs_ms,
+              ours_ms);
+  std::printf("\"peer_min_ms\":%.3f,\"min_ms\":%.3f,\"runs\":%zu,\"command\":\"%s\"}\n",
+              std::ranges::min(theirs), std::ranges::min(ours), ours.size(),
+              joined(peer.command).c_str());
+}
+
 void compare(const Peer& peer) {
-  const std::string shown = joined(peer.command);
   if (!run(peer.command)) {
-    std::printf(
-        R"({"name":"sandbox.start_ratio_vs_%s","value":null,"unit":"ratio","why":"%s","command":"%s"})"
-        "\n",
-        peer.name.c_str(), line_of(shown, true).c_str(), shown.c_str());
+    print_refusal(peer);
     return;
   }
   for (int i = 0; i < kWarmRuns; ++i) {
@@ -133,13 +158,7 @@ void compare(const Peer& peer) {
     run(peer.command);
     theirs.push_back(now_ms() - start_ms);
   }
-  const double ours_ms = median(ours), theirs_ms = median(theirs);
-  std::printf(
-      R"({"name":"sandbox.start_ratio_vs_%s","value":%.3f,"unit":"ratio","peer":"%s","peer_p50_ms":%.3f,"p50_ms":%.3f,"p50_min_ms":%.3f,"runs":%d,"command":"%s"})"
-      "\n",
-      peer.name.c_str(), ours_ms / theirs_ms,
-      line_of(peer.command.front() + " " + peer.version_flag, false).c_str(), theirs_ms, ours_ms,
-      std::ranges::min(ours), peer.runs, shown.c_str());
+  print_figure(peer, ours, theirs);
   std::fflush(stdout);
 }
 
@@ -155,17 +174,17 @@ void make_bundle(const files::path& folder) {
   for (const char* name : {"proc", "sys", "dev", "tmp", "etc", "run"})
     files::create_directories(root / name);
   copy_into(root, "/usr/bin/true");
-  std::istringstream libraries{[] {
-    std::string text;
-    if (FILE* pipe = ::popen("ldd /usr/bin/true | grep -o '/[^ ]*'", "r")) {
-      char line[512];
-      while (std::fgets(line, sizeof line, pipe) != nullptr) text += line;
-      ::pclose(pipe);
-    }
-    return text;
-  }()};
-  for (std::string path; std::getline(libraries, path);) copy_into(root, path.c_str());
-  if (!run({"sh", "-c", "cd " + folder.string() + " && crun spec"})) return;
+  std::string libraries;
+  run({"ldd", "/usr/bin/true"}, &libraries);
+  std::istringstream words{libraries};
+  for (std::string word; words >> word;)
+    if (word.front() == '/') copy_into(root, word.c_str());
+  // crun spec writes into the working folder.
+  const files::path here = files::current_path();
+  files::current_path(folder);
+  const bool made = run({"crun", "spec"});
+  files::current_path(here);
+  if (!made) return;
   std::ifstream in{folder / "config.json"};
   std::string config{std::istreambuf_iterator<char>{in}, {}};
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -207,16 +226,13 @@ int main(int argc, char** argv) {
   const std::string bundle = folder;
   make_bundle(bundle);
   compare({"bwrap",
-           "--version",
            {"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
             "--tmpfs", "/tmp", "true"},
            100});
   compare({"crun",
-           "--version",
            {"crun", "run", "--bundle", bundle, "heddle-bench-" + std::to_string(::getpid())},
            20});
   compare({"podman",
-           "--version",
            {"podman", "run", "--rm", "--network", "none", "--ulimit", "host", "--rootfs",
             bundle + "/rootfs", "/usr/bin/true"},
            10});

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "sandbox/cgroup.h"
-#include "sandbox/sandbox_fixture.h"
+#include "sandbox/run_in_test.h"
 #include "sandbox/start.h"
 
 namespace heddle::sandbox {

@@ -16,7 +16,7 @@
 
 #include "sandbox/cgroup.h"
 #include "sandbox/landlock.h"
-#include "sandbox/sandbox_fixture.h"
+#include "sandbox/run_in_test.h"
 #include "sandbox/start.h"
 
 namespace heddle::sandbox {

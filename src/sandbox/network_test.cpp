@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "sandbox/cgroup.h"
-#include "sandbox/sandbox_fixture.h"
+#include "sandbox/run_in_test.h"
 #include "sandbox/start.h"
 
 namespace heddle::sandbox {

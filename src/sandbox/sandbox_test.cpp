@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,7 +13,7 @@
 
 #include "sandbox/cgroup.h"
 #include "sandbox/check_spec.h"
-#include "sandbox/sandbox_fixture.h"
+#include "sandbox/run_in_test.h"
 #include "sandbox/start.h"
 
 namespace heddle::sandbox {
@@ -116,9 +117,14 @@ TEST_CASE("two sandboxes of one name cannot run at once, and a left-over name is
   CHECK(first.running.finish());
   ::close(first.output_fd);
   // What a shim that was killed leaves behind.
-  auto left = make_cgroup(mode, spec.cgroup_parent, spec.id, {});
-  REQUIRE(left);
-  (void)left->release();
+  const pid_t shim = ::fork();
+  if (shim == 0) {
+    const auto left = make_cgroup(mode, spec.cgroup_parent, spec.id, {});
+    ::_exit(left ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(shim, &status, 0) == shim);
+  CHECK(status == 0);
   spec.stdin_fd = -1;
   CHECK(run_with(spec, mode).exit.code == 0 + 1);  // read meets the end of /dev/null
 }

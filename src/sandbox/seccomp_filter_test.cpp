@@ -11,7 +11,7 @@
 #include <map>
 #include <sstream>
 
-#include "sandbox/sandbox_fixture.h"
+#include "sandbox/run_in_test.h"
 
 namespace heddle::sandbox {
 namespace {

@@ -1,4 +1,5 @@
 // Programs that do not want to end, or eat what they can. The first argument chooses.
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,7 +52,7 @@ int storm() {
   std::puts("ready");
   std::fflush(stdout);
   for (;;)
-    if (::fork() < 0) ::usleep(1000);
+    if (::fork() < 0) ::poll(nullptr, 0, 1);
 }
 
 // Writes to every page of so many MiB.

@@ -1,4 +1,4 @@
-#include "sandbox/sandbox_fixture.h"
+#include "sandbox/run_in_test.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
