@@ -19,20 +19,10 @@ struct Run {
   bool at_end = false;
 };
 
-// The index holds ended work only, so the query must say so; as `likely` it is not taken for a
-// range to search, which would sort all of a team's work for each page.
 void read_bite(Connection& connection, const std::string& name, std::int64_t size, Run& run) {
   const auto query =
-      name.empty()
-          ? connection.query(
-                "SELECT id FROM workloads INDEXED BY workloads_ended WHERE likely(state >= 4) AND"
-                " team = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?",
-                run.team, run.state, run.below, size)
-          : connection.query(
-                "SELECT id FROM workloads INDEXED BY workloads_ended_named WHERE likely(state >= "
-                "4) AND"
-                " team = ? AND name = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?",
-                run.team, name, run.state, run.below, size);
+      name.empty() ? connection.query(kEndedIds, run.team, run.state, run.below, size)
+                   : connection.query(kEndedIdsNamed, run.team, name, run.state, run.below, size);
   std::int64_t id = 0;
   while (query->next()) {
     query->take(id);

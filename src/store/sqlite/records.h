@@ -24,6 +24,14 @@ std::optional<IdempotencyRecord> read_idempotency(Connection& connection, UserId
 std::optional<std::string> read_blob(Connection& connection, const std::string& sha256_hex);
 
 // ended.cpp
+// The index holds ended work only, so the query must say so; as `likely` it is not taken for a
+// range to search, which would sort all of a team's work for each page.
+inline constexpr const char* kEndedIds =
+    "SELECT id FROM workloads INDEXED BY workloads_ended WHERE likely(state >= 4) AND team = ?"
+    " AND state = ? AND id < ? ORDER BY id DESC LIMIT ?";
+inline constexpr const char* kEndedIdsNamed =
+    "SELECT id FROM workloads INDEXED BY workloads_ended_named WHERE likely(state >= 4) AND"
+    " team = ? AND name = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?";
 std::optional<Workload> read_ended(Connection& connection, WorkloadId id);
 std::vector<Workload> read_ended_page(Connection& connection, const EndedQuery& query);
 
