@@ -26,7 +26,8 @@ Result<Done> write_device_rules(const std::string& path, const std::vector<Devic
 
 Result<std::string> group_without_devices(const std::string& parent,
                                           const std::vector<DeviceRule>& rules) {
-  const std::string path = parent + "/no-devices";
+  // The dot keeps it apart from every sandbox's name.
+  const std::string path = parent + "/no.devices";
   if (::access(path.c_str(), F_OK) == 0) return path;
   // Complete before it gets its name: a second starter sees all of the rules or makes its own.
   const std::string draft = path + "-" + std::to_string(::syscall(SYS_gettid));

@@ -89,7 +89,8 @@ struct Exit {
 };
 
 // A running sandbox. Not copyable; the destructor kills the tree and cleans up, and so does the end
-// of the process that holds it. One thread.
+// of the process that holds it. One thread. The first process is a child of the caller, who must
+// leave reaping it to finish().
 class Running {
  public:
   Running();

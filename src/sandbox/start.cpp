@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,9 @@ namespace heddle::sandbox {
 namespace {
 
 constexpr std::size_t kPacketSize = 2048;
+// Setting up takes milliseconds; a folder on a file system that does not answer must not hold the
+// caller for ever.
+constexpr timeval kStartLimit{60, 0};
 
 CgroupLimits limits_of(const Spec& spec, const std::vector<HeldDevice>& held) {
   CgroupLimits limits;
@@ -44,6 +48,8 @@ Result<Done> hear_start(int control, const Cgroup& group) {
   if (size >= 2 && packet[0] == kFailed)
     return Error{static_cast<ErrorCode>(packet[1]),
                  std::string(packet.data() + 2, static_cast<std::size_t>(size) - 2)};
+  if (size < 0)
+    return Error{ErrorCode::kDeadlineExceeded, "the sandbox was not ready within 60 seconds"};
   if (group.use().out_of_memory_kills > 0)
     return Error{ErrorCode::kOverLimit, "its memory is too small for the program to start"};
   return Error{ErrorCode::kInternal, "the sandbox ended while it was set up"};
@@ -63,6 +69,8 @@ Result<Running> start_with(const Spec& spec, CgroupMode mode) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return failure("reach into the sandbox");
   Descriptor ours{ends[0]}, theirs{ends[1]};
+  if (::setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &kStartLimit, sizeof kStartLimit) != 0)
+    return failure("reach into the sandbox");
   seccomp_program();
 
   int pidfd = -1;
