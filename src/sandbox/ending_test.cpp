@@ -32,7 +32,7 @@ TEST_CASE("a tree of daemons that ignore every signal is gone after kill_tree") 
   for (const CgroupMode mode : modes()) {
     CAPTURE(static_cast<int>(mode));
     Spec spec = hostile("survivors", {"stay", "20"});
-    spec.uid = spec.gid = 210'100 + static_cast<uid_t>(mode);
+    spec.uid = spec.gid = test_uid(1 + static_cast<unsigned>(mode));
     Started started = start_printing(spec, mode);
     CHECK(read_line(started.output_fd) == "ready");
     // Control: they are there, and a polite end does not move them.
@@ -56,7 +56,7 @@ TEST_CASE("daemons do not outlive the program") {
     CAPTURE(static_cast<int>(mode));
     Spec spec =
         shell("(setsid sleep 1000 <&- >&- 2>&- &) ; (setsid sleep 1000 <&- >&- 2>&- &); exit 5");
-    spec.uid = spec.gid = 210'110 + static_cast<uid_t>(mode);
+    spec.uid = spec.gid = test_uid(11 + static_cast<unsigned>(mode));
     CHECK(run_with(spec, mode).exit.code == 5);
     CHECK(processes_of(spec.uid) == 0);
   }
@@ -70,7 +70,7 @@ TEST_CASE("a storm of forks is bounded, and ended while it rages") {
     if (mode != CgroupMode::kNone && !limits_processes()) continue;
     CAPTURE(static_cast<int>(mode));
     Spec spec = hostile("survivors", {"storm"});
-    spec.uid = spec.gid = 210'120 + static_cast<uid_t>(mode);
+    spec.uid = spec.gid = test_uid(21 + static_cast<unsigned>(mode));
     spec.processes = 100;
     Started started = start_printing(spec, mode);
     CHECK(read_line(started.output_fd) == "ready");
@@ -142,7 +142,7 @@ TEST_CASE("memory too small to start in is said so") {
 TEST_CASE("when the process that started it dies, the sandbox ends with it") {
   if (!can_start_sandboxes()) return;
   Spec spec = hostile("survivors", {"stay", "3"});
-  spec.uid = spec.gid = 210'130;
+  spec.uid = spec.gid = test_uid(40);
   std::array<int, 2> ready{};
   REQUIRE(::pipe(ready.data()) == 0);
   const pid_t shim = ::fork();

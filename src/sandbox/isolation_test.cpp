@@ -76,11 +76,13 @@ TEST_CASE("the generated /etc names the user and nobody of the host") {
   spec.hosts = {{"rank-0", "127.0.1.1"}, {"box", "127.0.1.2"}};
   spec.user_name = "vision";
   const Outcome outcome = run(spec);
+  const std::string id = std::to_string(spec.uid);
   CHECK(outcome.output ==
-        "root:x:0:0:root:/:/usr/sbin/nologin\nvision:x:210001:210001::/tmp:/bin/sh\n"
-        "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"
-        "127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 rank-0\n127.0.1.2 box\n"
-        "box\nvision\n");
+        "root:x:0:0:root:/:/usr/sbin/nologin\nvision:x:" + id + ":" + id +
+            "::/tmp:/bin/sh\n"
+            "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"
+            "127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 rank-0\n127.0.1.2 box\n"
+            "box\nvision\n");
 }
 
 TEST_CASE("the program has no rights of root, now or after any exec") {

@@ -32,6 +32,8 @@ bool can_start_sandboxes() {
   return false;
 }
 
+uid_t test_uid(unsigned offset) { return 300'000 + static_cast<uid_t>(::getpid()) * 64 + offset; }
+
 Spec spec_of(std::vector<std::string> argv) {
   static std::atomic<int> count{0};
   Spec spec;
@@ -42,7 +44,7 @@ Spec spec_of(std::vector<std::string> argv) {
   spec.workdir = "/tmp";
   spec.hostname = "box";
   spec.home = "/tmp";
-  spec.uid = spec.gid = 210'001;
+  spec.uid = spec.gid = test_uid(0);
   spec.memory_bytes = 512LL << 20;
   return spec;
 }

@@ -16,6 +16,9 @@ struct Outcome {
   std::string output;  // standard output and error together
 };
 
+// A user of this test run alone, so that runs beside it do not count in its processes; offset < 64.
+uid_t test_uid(unsigned offset);
+
 // A team's sandbox that runs `argv` in /tmp; its id is unique among parallel test runs.
 Spec spec_of(std::vector<std::string> argv);
 // The same with a script for /usr/bin/python3 or /bin/sh.

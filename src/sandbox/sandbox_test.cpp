@@ -158,7 +158,7 @@ TEST_CASE("folders are shown as asked: read-only or writable, and nothing below 
   std::filesystem::create_directories(folder.path("work"));
   std::filesystem::create_directories(folder.path("data"));
   std::ofstream{folder.path("data/input")} << "numbers";
-  REQUIRE(::chown(folder.path("work").c_str(), 210'001, 210'001) == 0);
+  REQUIRE(::chown(folder.path("work").c_str(), test_uid(0), test_uid(0)) == 0);
   REQUIRE(::chmod(folder.path("data").c_str(), 0777) == 0);
   Spec spec = shell("pwd; cat /data/input; echo result > out; echo x 2>&1 > /data/new");
   spec.mounts = {{folder.path("work"), "/work", true}, {folder.path("data"), "/data", false}};
