@@ -208,7 +208,7 @@ def hostile_answer(handler, _):
     [
         "ps", "ps --all", "show wl_1", "why wl_1 --all", "logs wl_1", "receipt wl_1", "status", "whoami", "nodes",
         "nodes show x", "pools", "sites", "teams", "members vision", "users", "shares vision", "tokens", "events",
-        "audit", "ps -o json", "ps -o yaml", "ps -o jsonl", "ps -o name", "ps -q", "show wl_1 -o yaml", "ps --plain",
+        "audit", "ps -o json", "ps -o yaml", "ps -o jsonl", "ps -o name", "show wl_1 -o yaml", "ps --plain",
     ],
 )  # fmt: skip
 def test_nothing_from_the_server_steers_a_terminal(reader, words):
