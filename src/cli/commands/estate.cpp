@@ -132,7 +132,6 @@ std::string pools_text(const json& list, const Look& look) {
          gpu_words(number(pool, "free_gpu_milli")), format_count(number(pool, "sick_devices")),
          money_words(number(pool, "price_micros_per_gpu_hour")) + " " + text(pool, "currency")});
     const std::string name = safe(text(pool, "name"));
-    if (flag(pool, "simulated")) notes += "note   " + name + ": its devices are simulated\n";
     for (const std::string& note : texts(pool, "notes"))
       notes += "note   " + name + ": " + safe(note) + "\n";
   }

@@ -239,7 +239,7 @@ int run(Session& session, const Arguments& arguments) {
       if (!answer || (!answer->empty() && *answer != "y")) return 130;
     }
   }
-  const auto work = session.write({"POST", "/v1/workloads", Keyed::kYes}, &body);
+  const auto work = submit_work(session, body);
   if (!work) return failed(session, work.error());
   const std::string name = safe(text(*work, "name"));
   const std::string id = safe(text(*work, "id"));

@@ -24,6 +24,14 @@ std::string source_of(Session& session, const char* key, const std::string& told
   return told == "kind" ? "its kind" : told;
 }
 
+Result<json> naming_team(Result<json> answer, const json& body) {
+  if (answer || answer.error().code != ErrorCode::kNotFound) return answer;
+  Error error = answer.error();
+  if (error.fields.empty() && body.contains("team"))
+    error.fields.push_back({"/team", "", text(body, "team")});
+  return error;
+}
+
 std::string price_words(const json& preview) {
   const std::string currency = safe(text(preview, "currency"));
   const auto hourly = maybe_number(preview, "price_micros_per_hour");
@@ -80,7 +88,7 @@ int submit(Session& session, const Arguments& arguments) {
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const Manifest& manifest = (*manifests)[i];
     session.name_places([&](std::string_view pointer) { return manifest.where(pointer); });
-    const auto work = session.write({"POST", "/v1/workloads", Keyed::kYes}, &bodies[i]);
+    const auto work = submit_work(session, bodies[i]);
     if (!work) {
       if (!all["items"].empty()) session.done(all, sentences);
       return session.fail(work.error());
@@ -107,7 +115,11 @@ void add_defaults(Session& session, json& body) {
 }
 
 Result<json> preview_of(Session& session, const json& body) {
-  return session.write({"POST", "/v1/workloads?dry_run=true"}, &body);
+  return naming_team(session.write({"POST", "/v1/workloads?dry_run=true"}, &body), body);
+}
+
+Result<json> submit_work(Session& session, const json& body) {
+  return naming_team(session.write({"POST", "/v1/workloads", Keyed::kYes}, &body), body);
 }
 
 std::string preview_text(Session& session, const json& preview) {

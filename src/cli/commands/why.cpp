@@ -35,6 +35,7 @@ std::string reason_numbers(const json& reason) {
 
 std::string why_text(const json& why, bool all) {
   std::string out = safe(text(why, "sentence"));
+  out.erase(out.find_last_not_of(' ') + 1);
   const json& reasons = part(why, "reasons");
   const bool waits = reasons.is_array() && !reasons.empty();
   if (waits) out += "   [" + safe(text(reasons.front(), "code")) + "]";

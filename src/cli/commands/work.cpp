@@ -161,7 +161,6 @@ std::string show_text(const json& work, const Look& look) {
            plural(number(work, "retries"), "retry") + "\n";
   out += " cost     " + money_words(number(work, "cost_micros")) + " " +
          safe(text(work, "currency")) + (has_ended(work) ? "" : " so far") + "\n";
-  if (flag(work, "simulated")) out += " note     its devices are simulated\n";
   for (const std::string& note : texts(work, "notes")) out += " note     " + safe(note) + "\n";
   if (reason.is_object()) out += " more     heddle why " + safe(text(work, "name")) + "\n";
   return out;

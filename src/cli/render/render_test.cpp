@@ -183,8 +183,8 @@ TEST_CASE("columns drop in their order where there is no room, and are named") {
   CHECK(wide.find("not shown") == std::string::npos);
   const std::string narrow = table.text({.columns = 40, .ascii = true});
   CHECK(narrow ==
-        "NAME           STATE     CLASS\n"
-        "a-lon...work   running   training\n"
+        "NAME          STATE    CLASS\n"
+        "a-lon...work  running  training\n"
         "not shown, the terminal is narrow: note\n");
   CHECK(table.text({.columns = 20, .ascii = true}).find("note class") != std::string::npos);
 }

@@ -10,12 +10,14 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::size_t kGap = 3;
+constexpr std::size_t kNarrowGap = 2;  // before a column is left out
 constexpr std::size_t kShortestName = 12;
 
-std::size_t total(const std::vector<std::size_t>& widths, const std::vector<std::size_t>& shown) {
+std::size_t total(const std::vector<std::size_t>& widths, const std::vector<std::size_t>& shown,
+                  std::size_t gap) {
   std::size_t sum = 0;
-  for (const std::size_t column : shown) sum += widths[column] + kGap;
-  return sum > kGap ? sum - kGap : 0;
+  for (const std::size_t column : shown) sum += widths[column] + gap;
+  return sum > gap ? sum - gap : 0;
 }
 
 std::string lower(std::string text) {
@@ -63,10 +65,12 @@ std::string Table::text(const Look& look) const {
   std::vector<std::size_t> shown(columns_.size());
   std::iota(shown.begin(), shown.end(), std::size_t{0});
 
+  const std::size_t gap = total(widths, shown, kGap) > look.columns ? kNarrowGap : kGap;
+
   // Names give way first, then whole columns.
   const auto fit_names = [&] {
     for (const std::size_t i : shown) {
-      const std::size_t wide = total(widths, shown);
+      const std::size_t wide = total(widths, shown, gap);
       if (wide <= look.columns || !columns_[i].may_shrink) continue;
       const std::size_t least = std::min(widths[i], kShortestName);
       widths[i] = std::max(least, widths[i] - std::min(widths[i], wide - look.columns));
@@ -74,7 +78,7 @@ std::string Table::text(const Look& look) const {
   };
   fit_names();
   std::vector<std::size_t> left_out;
-  while (total(widths, shown) > look.columns) {
+  while (total(widths, shown, gap) > look.columns) {
     const auto worst =
         std::ranges::max_element(shown, {}, [&](std::size_t i) { return columns_[i].drop; });
     if (columns_[*worst].drop == 0) break;
@@ -86,7 +90,7 @@ std::string Table::text(const Look& look) const {
   const auto line = [&](const auto& cell_of) {
     std::string text;
     for (const std::size_t i : shown) {
-      if (!text.empty()) text += std::string(kGap, ' ');
+      if (!text.empty()) text += std::string(gap, ' ');
       text +=
           padded(shorten_middle(cell_of(i), widths[i], look.ascii), widths[i], columns_[i].align);
     }
