@@ -176,7 +176,8 @@ struct Follower::State {
 
   void tell_state() {
     const std::string words = state_words();
-    if (!options.tell_states || words == told) return;
+    const bool too_new = text(part(workload, "reason"), "code") == "not_planned_yet";
+    if (!options.tell_states || too_new || words == told) return;
     told = words;
     session.console().note(clock_words(state_since(workload)) + "  " + words);
   }

@@ -8,6 +8,7 @@
 #include "cli/render/amount.h"
 #include "cli/render/escape.h"
 #include "cli/render/json.h"
+#include "cli/render/paragraph.h"
 #include "cli/render/when.h"
 #include "cli/session/session.h"
 
@@ -131,9 +132,9 @@ std::string pools_text(const json& list, const Look& look) {
          format_count(number(pool, "nodes")), gpu_words(number(pool, "used_gpu_milli")),
          gpu_words(number(pool, "free_gpu_milli")), format_count(number(pool, "sick_devices")),
          money_words(number(pool, "price_micros_per_gpu_hour")) + " " + text(pool, "currency")});
-    const std::string name = safe(text(pool, "name"));
+    const std::string name = text(pool, "name");
     for (const std::string& note : texts(pool, "notes"))
-      notes += "note   " + name + ": " + safe(note) + "\n";
+      notes += paragraph("note   ", name + ": " + note, look);
   }
   return table.empty() ? "No pools yet.\n" : table.text(look) + notes;
 }
@@ -156,7 +157,7 @@ int sites(Session& session, const Arguments&) {
                  flag(traits, "isolates_jobs") ? "isolated" : "not isolated",
                  flag(traits, "fences_device_memory") ? "enforced" : "not enforced"});
       for (const std::string& note : texts(site, "notes"))
-        notes += "note   " + safe(text(site, "name")) + ": " + safe(note) + "\n";
+        notes += paragraph("note   ", text(site, "name") + ": " + note, session.console().look());
     }
     return table.text(session.console().look()) + notes;
   });

@@ -7,6 +7,7 @@
 #include "cli/render/amount.h"
 #include "cli/render/escape.h"
 #include "cli/render/json.h"
+#include "cli/render/paragraph.h"
 #include "cli/render/when.h"
 #include "cli/session/session.h"
 
@@ -81,11 +82,11 @@ std::string pools_table(const json& status, const Look& look) {
   return table.empty() ? "No devices yet.\n" : table.text(look);
 }
 
-std::string notes_text(const json& status) {
+std::string notes_text(const json& status, const Look& look) {
   std::string out;
   for (const json& site : part(status, "sites"))
     for (const std::string& note : texts(site, "notes"))
-      out += "note     " + safe(text(site, "name")) + ": " + safe(note) + "\n";
+      out += paragraph("note     ", text(site, "name") + ": " + note, look);
   if (flag(status, "simulated")) out += "note     some devices are simulated\n";
   return out;
 }
@@ -115,8 +116,8 @@ std::string status_text(Session& session, const json& status) {
     out += safe(team) + "   " + (work.empty() ? "nothing runs and nothing waits" : work) + "\n";
   }
   const std::string trouble = text(status, "trouble");
-  if (!trouble.empty()) out += "trouble  " + safe(trouble) + "\n";
-  return out + notes_text(status);
+  if (!trouble.empty()) out += paragraph("trouble  ", trouble, look);
+  return out + notes_text(status, look);
 }
 
 int status(Session& session, const Arguments& arguments) {

@@ -10,6 +10,7 @@
 #include "cli/render/amount.h"
 #include "cli/render/escape.h"
 #include "cli/render/json.h"
+#include "cli/render/paragraph.h"
 #include "cli/render/when.h"
 #include "cli/session/session.h"
 
@@ -139,7 +140,8 @@ std::string preview_text(Session& session, const json& preview) {
          (limit ? "at its time limit of " + duration_words({*limit})
                 : std::string("only by you; it has no time limit (--time)")) +
          "\n";
-  for (const std::string& note : texts(preview, "notes")) out += " note     " + safe(note) + "\n";
+  for (const std::string& note : texts(preview, "notes"))
+    out += paragraph(" note     ", note, session.console().err_look());
   return out;
 }
 

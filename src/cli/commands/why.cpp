@@ -8,6 +8,7 @@
 #include "cli/render/amount.h"
 #include "cli/render/escape.h"
 #include "cli/render/json.h"
+#include "cli/render/paragraph.h"
 #include "cli/render/when.h"
 #include "cli/session/session.h"
 
@@ -33,19 +34,17 @@ std::string reason_numbers(const json& reason) {
   return out + "\n";
 }
 
-std::string why_text(const json& why, bool all) {
-  std::string out = safe(text(why, "sentence"));
-  out.erase(out.find_last_not_of(' ') + 1);
+std::string why_text(const json& why, bool all, const Look& look) {
   const json& reasons = part(why, "reasons");
   const bool waits = reasons.is_array() && !reasons.empty();
-  if (waits) out += "   [" + safe(text(reasons.front(), "code")) + "]";
-  out += "\n";
+  const std::string code = waits ? "  [" + text(reasons.front(), "code") + "]" : "";
+  std::string out = paragraph("", text(why, "sentence") + code, look);
   if (!waits) return out;
   out += reason_numbers(reasons.front());
   if (const auto place = maybe_number(why, "place_in_team"))
     out += "  queue      place " + format_count(*place) + " in your team\n";
   if (const std::string next = text(reasons.front(), "next"); !next.empty())
-    out += "  next       " + safe(next) + "\n";
+    out += paragraph("  next       ", next, look);
   for (std::size_t i = 1; all && i < reasons.size(); ++i)
     out += "also: " + safe(text(reasons[i], "sentence")) + "   [" + safe(text(reasons[i], "code")) +
            "]\n" + reason_numbers(reasons[i]);
@@ -64,11 +63,11 @@ int why(Session& session, const Arguments& arguments) {
     return follow_view(session, "", Duration::seconds(10), [&]() -> Result<std::string> {
       const auto why = session.get(work_path(id, "why"));
       if (!why) return why.error();
-      return clock_words(reader_now()) + "  " + why_text(*why, all);
+      return clock_words(reader_now()) + "  " + why_text(*why, all, session.console().look());
     });
   const auto why = session.get(work_path(id, "why"));
   if (!why) return session.fail(why.error());
-  return session.show(*why, [&] { return why_text(*why, all); });
+  return session.show(*why, [&] { return why_text(*why, all, session.console().look()); });
 }
 
 std::string receipt_text(const json& receipt, const Look& look) {

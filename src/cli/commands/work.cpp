@@ -9,6 +9,7 @@
 #include "cli/render/amount.h"
 #include "cli/render/escape.h"
 #include "cli/render/json.h"
+#include "cli/render/paragraph.h"
 #include "cli/render/when.h"
 #include "cli/session/session.h"
 
@@ -161,7 +162,7 @@ std::string show_text(const json& work, const Look& look) {
            plural(number(work, "retries"), "retry") + "\n";
   out += " cost     " + money_words(number(work, "cost_micros")) + " " +
          safe(text(work, "currency")) + (has_ended(work) ? "" : " so far") + "\n";
-  for (const std::string& note : texts(work, "notes")) out += " note     " + safe(note) + "\n";
+  for (const std::string& note : texts(work, "notes")) out += paragraph(" note     ", note, look);
   if (reason.is_object()) out += " more     heddle why " + safe(text(work, "name")) + "\n";
   return out;
 }

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "cli/render/amount.h"
 #include "cli/render/escape.h"
+#include "cli/render/paragraph.h"
 #include "cli/render/table.h"
 #include "cli/render/when.h"
 
@@ -201,6 +202,16 @@ TEST_CASE("no line of a table is wider than the terminal when it can be helped")
       from = end + 1;
     }
   }
+}
+
+TEST_CASE("a paragraph is wrapped at words below its label") {
+  CHECK(paragraph("note  ", "one two three\x1b", {.columns = 16}) ==
+        "note  one two\n      three\\x1b\n");
+  CHECK(paragraph("note  ", "a-word-that-is-longer x", {.columns = 12}) ==
+        "note  a-word-that-is-longer\n      x\n");
+  CHECK(paragraph("note  ", "one two three", {.columns = 12, .plain = true}) ==
+        "note  one two three\n");
+  CHECK(paragraph("note", "", {}) == "note\n");
 }
 
 TEST_CASE("a plain table is fields and values") {
