@@ -15,20 +15,20 @@ STOP_WITHIN_S = 30.0
 class Server:
     """`build` is a build folder such as build/release. The folder is removed only by forget()."""
 
-    def __init__(self, build, simulate, more=()):
+    def __init__(self, build, simulate, more=(), listen="127.0.0.1:0"):
         self.bin = pathlib.Path(build).resolve() / "bin"
         # Short and readable by the jobs' own users: they work in folders below it.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-"))
         self.state = self.folder / "state"
         self.log = self.folder / "heddled.log"
-        self.simulate, self.more = simulate, list(more)
+        self.simulate, self.more, self.listen = simulate, list(more), listen
+        self.added_environment = {}  # of the server itself
         self.process = None
         self.address = ""
 
-    def start(self):
-        """Starts it and waits until it answers; RuntimeError with its last words when it does not."""
-        address = self.state / "address"
-        address.unlink(missing_ok=True)
+    def launch(self):
+        """Starts it and waits for nothing."""
+        (self.state / "address").unlink(missing_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [
@@ -36,7 +36,7 @@ class Server:
                     "--state",
                     str(self.state),
                     "--listen",
-                    "127.0.0.1:0",
+                    self.listen,
                     "--simulate",
                     self.simulate,
                     *self.more,
@@ -44,7 +44,13 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                env={**os.environ, **self.added_environment},
             )
+
+    def start(self):
+        """Starts it and waits until it answers; RuntimeError with its last words when it does not."""
+        self.launch()
+        address = self.state / "address"
         deadline = time.monotonic() + START_WITHIN_S
         while not (address.exists() and address.read_text().strip()):
             if self.process.poll() is not None:
@@ -68,6 +74,11 @@ class Server:
                 self.process.kill()
                 self.process.wait()
         return self.process.returncode
+
+    def kill(self):
+        """SIGKILL, at once."""
+        self.process.kill()
+        self.process.wait()
 
     def forget(self):
         shutil.rmtree(self.folder, ignore_errors=True)
