@@ -18,8 +18,6 @@
 namespace heddle::shim {
 namespace {
 
-constexpr std::size_t kPathBytes = 4096;
-
 // A pin left by an earlier spawner counts, an empty file left by a crash in between does not.
 void ensure_network(const std::string& path) {
   struct statfs facts {};
