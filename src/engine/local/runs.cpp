@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "shim/log_writer.h"
+#include "engine/local/kept_end.h"
 
 namespace heddle::local {
 namespace {
@@ -59,6 +59,13 @@ EndFact fact_of(const shim::ExitRecord& exit) {
   return fact;
 }
 
+// Whatever it did on being stopped, its work was not done.
+shim::ExitRecord ended_with_its_ledger(shim::ExitRecord exit) {
+  exit.cause = shim::ExitRecord::Cause::kLost;
+  exit.message = "It was started after the backup that was put in place, so it was ended.";
+  return exit;
+}
+
 }  // namespace
 
 Runs::~Runs() {
@@ -66,13 +73,25 @@ Runs::~Runs() {
 }
 
 void Runs::start(const std::vector<StartOrder>& orders) {
+  if (unwanted_ > 0) {
+    for (const StartOrder& order : orders) postponed_.insert_or_assign(order.allocation, order);
+    return;
+  }
   Prepared prepared;
+  std::set<std::pair<WorkloadId, std::int64_t>> over;
+  for (const StartOrder& order : orders)
+    if (ended_before(order)) over.insert({order.workload, order.attempt});
   for (const StartOrder& order : orders) {
     const auto [entry, is_new] = runs_.try_emplace(order.allocation);
     if (!is_new) {
       // Told again what it was told before: nothing starts twice, and a refusal stays one.
       if (entry->second.identity.nonce.empty() && entry->second.over)
         set_.report(ReportReleased{order.allocation, now()});
+      continue;
+    }
+    if (over.contains({order.workload, order.attempt})) {
+      report_kept_end(order.allocation,
+                      set_.folders.log(order.workload, order.attempt, order.replica));
       continue;
     }
     Run& run = entry->second;
@@ -254,6 +273,7 @@ void Runs::forget(AllocationId id) {
     frame.identity.epoch = epoch_;
     shim::send_frame(entry->second.connection.get(), frame);
   }
+  if (entry->second.exit) keep_end(entry->second.log_folder, *entry->second.exit);
   let_go(entry->second);
   runs_.erase(entry);
   remove_folder(id.text());
@@ -265,10 +285,10 @@ void Runs::end(AllocationId id, const shim::ExitRecord& exit) {
   run.over = true;
   const std::string network = std::exchange(run.network, {});
   if (run.unwanted) {
-    let_go(run);
-    runs_.erase(id);
-    remove_folder(id.text());
+    keep_end(run.log_folder, run.stop_grace ? ended_with_its_ledger(exit) : exit);
+    drop_unwanted(id);
   } else {
+    run.exit = exit;
     if (exit.running_at_ms > 0 && !run.running_reported)
       set_.report(ReportRunning{id, Instant{exit.running_at_ms}});
     if (exit.cause != shim::ExitRecord::Cause::kNeverStarted)
@@ -277,6 +297,7 @@ void Runs::end(AllocationId id, const shim::ExitRecord& exit) {
     set_.report(ReportReleased{id, Instant{exit.released_at_ms}});
   }
   release_network(network);
+  start_postponed();
 }
 
 // The last replica of a gang switches off the light.

@@ -28,6 +28,9 @@ namespace heddle::local {
 //     starts at most once (the shim's claim in it makes that true for shims, too).
 // R2: Released is reported only after an exit is in the folder, or when nothing ever started and
 //     the folder says that nothing may.
+// R3: what ended once does not run again, whatever allocation orders it: the end that was kept
+//     (kept_end.h) is reported instead. What the ledger does not know is ended first, and no order
+//     is taken meanwhile.
 class Runs {
  public:
   struct Setting {
@@ -65,6 +68,7 @@ class Runs {
     bool over = false;      // its exit is known, or it may never start
     bool unwanted = false;  // not in the ledger: ended without a word
     std::optional<Duration> stop_grace;
+    std::optional<shim::ExitRecord> exit;  // once it is over, until forget()
   };
   using Prepared = std::map<std::pair<WorkloadId, std::int64_t>, Result<Done>>;
 
@@ -90,6 +94,12 @@ class Runs {
   void let_go(Run& run);
   void release_network(const std::string& path);
 
+  // ---- what a restored ledger does not know ----
+  bool ended_before(const StartOrder& order) const;
+  void report_kept_end(AllocationId id, const std::string& log_folder);
+  void drop_unwanted(AllocationId id);
+  void start_postponed();
+
   // ---- taking over ----
   void adopt(AllocationId id, bool wanted);
   bool connect_to_shim(AllocationId id, const std::string& process_bytes);
@@ -102,6 +112,8 @@ class Runs {
   std::map<AllocationId, Run> runs_;
   std::vector<AllocationId> to_spawn_;
   std::set<std::string> networks_to_unpin_;
+  int unwanted_ = 0;  // runs that are still being ended
+  std::map<AllocationId, StartOrder> postponed_;
 };
 
 }  // namespace heddle::local

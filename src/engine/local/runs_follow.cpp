@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/local/kept_end.h"
 #include "engine/local/runs.h"
 #include "sandbox/sandbox.h"
 #include "shim/log_writer.h"
@@ -138,6 +139,8 @@ void Runs::lose(AllocationId id, const std::string& message) {
   if (set_.orders.isolate &&
       !sandbox::end_left_over(set_.orders.cgroup_parent, sandbox_id, kEndWaitMs)) {
     set_.report(ReportLost{id, now(), "Something of it cannot be ended yet."});
+    // Nobody waits for what the ledger does not know; the next server tries again.
+    if (runs_.at(id).unwanted && runs_.erase(id) == 1) --unwanted_;
     return;
   }
   Run& run = runs_.at(id);
@@ -183,24 +186,55 @@ Result<Done> Runs::connect(std::int64_t epoch, const std::vector<Allocation>& li
     if (allocation.state == AllocationState::kPlanned || allocation.state == AllocationState::kSent)
       continue;
     if (allocation.stop_requested && !allocation.running_at.is_set()) continue;
-    runs_[allocation.id].identity.attempt = allocation.attempt;
-    lose(allocation.id, "The machine has no record of this run.");
+    Run& run = runs_[allocation.id];
+    run.identity.attempt = allocation.attempt;
+    run.log_folder = set_.folders.log(allocation.workload, allocation.attempt, allocation.replica);
+    if (const auto exit = kept_end(run.log_folder))
+      end(allocation.id, *exit);
+    else
+      lose(allocation.id, "The machine has no record of this run.");
   }
   return Done{};
 }
 
+bool Runs::ended_before(const StartOrder& order) const {
+  return kept_end(set_.folders.log(order.workload, order.attempt, order.replica)).has_value();
+}
+
+void Runs::report_kept_end(AllocationId id, const std::string& log_folder) {
+  shim::ExitRecord rest;  // of a gang that ended in part: it is over as a whole
+  rest.cause = shim::ExitRecord::Cause::kLost;
+  rest.message = "Another replica of this run ended before the backup was put in place.";
+  rest.ended_at_ms = rest.released_at_ms = now().ms;
+  set_.report(ReportAccepted{id});
+  end(id, kept_end(log_folder).value_or(rest));
+}
+
+void Runs::drop_unwanted(AllocationId id) {
+  let_go(runs_.at(id));
+  runs_.erase(id);
+  remove_folder(id.text());
+  --unwanted_;
+}
+
+void Runs::start_postponed() {
+  if (unwanted_ > 0 || postponed_.empty()) return;
+  std::vector<StartOrder> orders;
+  for (auto& [id, order] : std::exchange(postponed_, {})) orders.push_back(std::move(order));
+  start(orders);
+}
+
 void Runs::adopt(AllocationId id, bool wanted) {
   Run& run = runs_.at(id);
+  if (!wanted && !run.unwanted) ++unwanted_;
   run.unwanted = !wanted;
   const shim::Fd folder = shim::open_folder(set_.folders.run(id));
   if (shim::exists(folder.get(), "refused")) {
     run.over = true;
     if (wanted)
       set_.report(ReportReleased{id, now()});
-    else {
-      runs_.erase(id);
-      remove_folder(id.text());
-    }
+    else
+      drop_unwanted(id);
     return;
   }
   const Result<std::string> bytes = shim::read_file(folder.get(), "order", shim::Record::kMaxBytes);
