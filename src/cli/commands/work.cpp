@@ -154,7 +154,7 @@ std::string show_text(const json& work, const Look& look) {
   const json& reason = part(work, "reason");
   if (reason.is_object())
     out +=
-        " waits    " + safe(text(reason, "sentence")) + " [" + safe(text(reason, "code")) + "]\n";
+        paragraph(" waits    ", text(reason, "sentence") + " [" + text(reason, "code") + "]", look);
   if (has_ended(work)) out += " end      " + end_sentence(work) + "\n";
   out += time_part(work, look);
   if (number(work, "attempt") > 1)

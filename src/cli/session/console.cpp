@@ -150,10 +150,7 @@ std::optional<std::string> Console::ask(const std::string& prompt) {
   for (;;) {
     pollfd waits[2] = {{STDIN_FILENO, POLLIN, 0}, {interrupt_pipe_[0], POLLIN, 0}};
     if (poll(waits, 2, -1) < 0 && errno != EINTR) return std::nullopt;
-    if ((waits[1].revents & POLLIN) != 0) {
-      std::fputs("\n", stderr);
-      return std::nullopt;
-    }
+    if ((waits[1].revents & POLLIN) != 0) return std::nullopt;
     if ((waits[0].revents & (POLLIN | POLLHUP)) == 0) continue;
     char c = 0;
     if (read(STDIN_FILENO, &c, 1) != 1) return std::nullopt;
@@ -174,7 +171,9 @@ std::optional<std::string> Console::ask_secret(const std::string& prompt) {
 
 bool Console::take_interrupt() {
   char bytes[16];
-  return read(interrupt_pipe_[0], bytes, sizeof bytes) > 0;
+  if (read(interrupt_pipe_[0], bytes, sizeof bytes) <= 0) return false;
+  if (err_terminal_) std::fputs("\n", stderr);  // behind the ^C that the terminal shows
+  return true;
 }
 
 std::string Console::strong(std::string_view text) const {
