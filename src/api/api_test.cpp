@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "api/api_fixture.h"
+#include "api/fixture_test.h"
 #include "api/route.h"
 #include "api/token_check.h"
 

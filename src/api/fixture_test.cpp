@@ -1,4 +1,4 @@
-#include "api/api_fixture.h"
+#include "api/fixture_test.h"
 
 #include <algorithm>
 #include <chrono>
