@@ -18,9 +18,9 @@ class Person:
     def command(self, *words):
         return [str(self.server.bin / "heddle"), *map(str, words)]
 
-    def call(self, *words, exit_code=0):
-        """Runs `heddle words...`; its standard output. Broken when it ends with another exit code."""
-        done = subprocess.run(
+    def run(self, *words):
+        """Runs `heddle words...` to its end."""
+        return subprocess.run(
             self.command(*words),
             capture_output=True,
             text=True,
@@ -30,6 +30,10 @@ class Person:
             cwd=self.server.folder,
             env=self.server.environment(self.token_file),
         )
+
+    def call(self, *words, exit_code=0):
+        """Its standard output. Broken when it ends with another exit code."""
+        done = self.run(*words)
         if exit_code is not None and done.returncode != exit_code:
             raise Broken(
                 f"`heddle {' '.join(map(str, words))}` by {self.name} ended with {done.returncode}, not "
@@ -54,7 +58,11 @@ class Person:
         return self.ask("show", work)
 
     def logs(self, work, *more):
-        return self.call("logs", work, *more)
+        """What the job printed, its errors behind its output."""
+        done = self.run("logs", work, *more)
+        if done.returncode != 0:
+            raise Broken(f"`heddle logs {work}` by {self.name} ended with {done.returncode}: {done.stderr[:600]}")
+        return done.stdout + done.stderr
 
     def follow(self, work):
         """`heddle logs -f work`, running; read its stdout line by line."""

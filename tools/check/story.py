@@ -71,7 +71,7 @@ class Story:
         self.claim(pool is not None and pool["nodes"] == 2, "one pool of 2 nodes with 16 devices")
         self.claim(pool["simulated"], "the pool is marked as simulated")
         self.pool = pool["name"]
-        for team, person, limit in (("vision", "ana", "8"), ("language", "chidi", "16")):
+        for team, person, limit in (("vision", "ana", "8"), ("language", "chidi", "none")):
             self.admin.call("teams", "create", team)
             self.admin.call("guarantee", "set", team, "8", "--pool", self.pool)
             self.admin.call("limit", "set", team, limit, "--pool", self.pool)
@@ -121,7 +121,7 @@ class Story:
         self.claim(following.returncode == 0, "following a job's log ends when the job ends")
         self.claim(seen_live, "the first loss was read while the job still ran")
         found = losses(text)
-        self.claim(len(found) == 40 and found[-1] < found[0] / 2, f"the loss falls: {found[:1]} to {found[-1:]}")
+        self.claim(len(found) == 30 and found[-1] < found[0] / 2, f"the loss falls: {found[:1]} to {found[-1:]}")
         self.claim(len(set(devices_in(text))) == 4, "train saw four devices")
         self.tell(
             "logs",
@@ -189,7 +189,7 @@ class Story:
     def gang(self):
         texts = [self.chidi.logs(self.ids["gang"], "--replica", rank) for rank in (0, 1)]
         found = [losses(text) for text in texts]
-        self.claim(len(found[0]) == 30 and found[0] == found[1], "both ranks print the same 30 losses")
+        self.claim(len(found[0]) == 20 and found[0] == found[1], "both ranks print the same 20 losses")
         self.claim(found[0][-1] < found[0][0] / 2, "the gang's loss falls")
         seen = [devices_in(text) for text in texts]
         self.claim(
@@ -235,8 +235,11 @@ class Story:
                 f"{name} costs its use times the price: {receipt}",
             )
             self.claim(charged > 0 and receipt["ran_ms"] > 0, f"{name} was charged for what it ran")
-            if self.owner[name].show(work)["nodes"] == 1:
-                milli = self.owner[name].show(work)["gpu_milli"]
+            shown = self.owner[name].show(work)
+            if (
+                shown["nodes"] == 1 and shown["state"] != "cancelled"
+            ):  # else what runs on while it stops is charged, too
+                milli = shown["gpu_milli"]
                 self.claim(
                     charged == milli * receipt["ran_ms"], f"{name}: {milli} x {receipt['ran_ms']} ms is {charged}"
                 )
