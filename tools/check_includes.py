@@ -118,7 +118,7 @@ def row(table, room, default=frozenset()):
 
 def is_test(path):
     return (
-        bool(re.search(r"(_test|_main|_tests)$", path.stem))
+        bool(re.search(r"(_test|_main|_tests|_fixture)$", path.stem))
         or path.parts[0] == "tests"
         or "conformance" in path.parts
         or "testing" in path.parts

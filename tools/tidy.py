@@ -15,6 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # (rule, file) -> why it may. A test checks that each is still needed.
 EXCEPTIONS = {
+    ("line_length", "src/control/controller.cpp"): "clang-format puts a lambda so",
+    (
+        "function_length",
+        "src/api/malformed_test.cpp",
+    ): "tables of malformed requests: one line each, better read whole",
+    ("function_length", "src/apps/serve.cpp"): "the wiring of the program, read from top to bottom",
+    ("file_length", "src/api/followers.cpp"): "one class with its two streams; six lines over",
     ("file_length", "src/http/server.cpp"): "a second file with the HTTP library costs 15 s of every build",
 }
 
@@ -138,6 +145,8 @@ def rule_no_dead_files(path, lines):
     del lines
     if path.suffix not in CPP or path.parts[0] not in ("src", "benchmarks", "fuzz"):
         return
+    if path.suffix == ".h" and path.parts[:2] == ("src", "apps"):
+        return  # programs name their sources only; nobody else includes these
     folder = path.parent
     while folder.parts:
         listing = ROOT_OF_CHECK / folder / "CMakeLists.txt"

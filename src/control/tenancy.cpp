@@ -153,8 +153,7 @@ Result<Outcome> set_share(Books& books, UserId actor, const SetShare& what) {
   share.rank = what.rank;
   share.version = exists ? share.version + 1 : 1;
   if (share.limit < share.guarantee)
-    return Error::invalid("/limit", "below_guarantee",
-                          "The limit is below the guarantee.");
+    return Error::invalid("/limit", "below_guarantee", "The limit is below the guarantee.");
   if (const auto ok = check_promises(state, share); !ok) return ok.error();
   books.tell(what.key.team, SubjectKind::kShare, what.key.team.value, "changed",
              state.pools().find(what.key.pool)->name);
@@ -229,8 +228,7 @@ Result<Outcome> create_token(Books& books, UserId actor, const CreateToken& what
     return denied(Action::kUserManage);
   if (!state.users().contains(what.user)) return not_found("user");
   if (what.lives.ms < 1000 || what.lives > limits.token_life_max)
-    return Error::invalid("/lives", "out_of_range",
-                          "A token lives from one second to 400 days.");
+    return Error::invalid("/lives", "out_of_range", "A token lives from one second to 400 days.");
   std::string text = make_token(books, what.user, what.name, what.lives);
   const TokenId id = *TokenId::parse(text.substr(7, text.rfind('_') - 7));
   return Outcome{id.value, false, std::move(text)};
