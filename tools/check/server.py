@@ -76,7 +76,7 @@ class Server:
         return self.process.returncode
 
     def kill(self):
-        """SIGKILL, at once."""
+        """Ends it without warning, as a crash would."""
         self.process.kill()
         self.process.wait()
 

@@ -50,6 +50,7 @@ class Story:
         for chapter in (
             self.teams,
             self.submit,
+            self.killed,
             self.live_logs,
             self.reasons,
             self.privacy,
@@ -108,6 +109,14 @@ class Story:
             "11 jobs from examples/, by ana and chidi with their own tokens: 4 whole GPUs, a gang of 2 x 4, "
             "four quarters, and more than fits",
         )
+
+    def killed(self):
+        """A server that is killed is no news to the jobs."""
+        self.ana.wait("endless", lambda w: w["state"] == "running", END_WITHIN_S, "running")
+        self.server.kill()
+        self.server.start()
+        self.claim(self.ana.show("endless")["attempt"] == 1, "endless runs on, in its first attempt")
+        self.tell("killed", "heddled was killed and started again; the jobs ran on and were taken over")
 
     def live_logs(self):
         seen_live = False
@@ -172,6 +181,7 @@ class Story:
         for name in ("train", "gang", "everything", "above-limit", "resumes", "quarter 1", "quarter 4"):
             ended = self.owner[name].show(self.ids[name])
             self.claim(ended["state"] == "succeeded", f"{name} succeeded: {ended['state']} {ended['end']}")
+            self.claim(ended["attempt"] == (2 if name == "resumes" else 1), f"{name} ran once: {ended['attempt']}")
         waited = number(self.chidi.ask("receipt", self.ids["everything"])["waited_ms"])
         self.tell(
             "queue",
