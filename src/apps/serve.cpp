@@ -100,14 +100,16 @@ int serve(const HeddledOptions& options) {
   local.allow_unisolated = options.allow_unisolated;
   local.nvml_library = options.nvml;
   local.now = [&time_source] { return time_source->now(); };
-  const auto engine = local::make_local_engine(std::move(local));
+  auto made_engine = local::make_local_engine(std::move(local));
 
   ControllerOptions control;
   control.confirm_wall_clock = options.confirm_clock;
   control.new_admin_token = options.new_admin_token;
-  Controller controller{*store, {{"box", engine.get()}}, clock, ids, control};
+  Controller controller{*store, {{"box", made_engine.get()}}, clock, ids, control};
   time_source = &controller;
   WriterThread writer{controller};
+  // Ends before these two: its threads ask the one for the time and wake the other.
+  const auto engine = std::move(made_engine);
   controller.set_wake([&writer] { writer.notify(); });
   const auto admin_token = controller.open();
   if (!admin_token) return give_up(admin_token.error());
@@ -123,7 +125,6 @@ int serve(const HeddledOptions& options) {
   api_options.cursor_key = *key;
   api::Api api{controller, *store, {{"box", engine.get()}}, api_options};
   controller.on_change([&api] { api.state_changed(); });
-  writer.start();
 
   http::ServerOptions http;
   http.listen = options.listen;
@@ -134,6 +135,7 @@ int serve(const HeddledOptions& options) {
       options.listen.substr(0, options.listen.rfind(':')) + ":" + std::to_string((*server)->port());
   if (const auto ok = write_private_file(state + "/address", "http://" + address + "\n"); !ok)
     return give_up(ok.error());
+  writer.start();  // nothing may return early from here on: it uses everything above
   log::info("server_started", {{"address", address}, {"version", HEDDLE_VERSION}});
 
   wait_for_the_end(signals, controller);

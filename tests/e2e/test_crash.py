@@ -210,3 +210,20 @@ def test_killed_at_random_moments_no_work_is_lost_run_twice_or_charged_twice(ser
         f"{KILLS} kills, {ready} starts came to their end, {len(killed)} shims killed, {len(acknowledged)} workloads "
         f"{dict(sorted(counts.items()))}, {runs} runs"
     )
+
+
+def test_stopped_in_the_middle_of_work_it_exits_cleanly_and_the_work_goes_on(server):
+    server.start()
+    web, machine = Web(server), Machine(server)
+    web.insist("POST", "/v1/teams", {"name": "vision"}, "team")
+    work = {}
+    for turn in range(6):
+        for number in range(12):
+            work[submit(web, "quick", f"quick-{turn}-{number}")] = "quick"
+        assert server.stop() == 0, server.last_words()
+        server.start()
+    found = wait_all_ended(web, work)
+    check_fates(web, found, work, set())
+    check_marks(server, found, work)
+    assert server.stop() == 0
+    machine.wait_nothing_left(work)
