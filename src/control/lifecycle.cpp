@@ -296,6 +296,15 @@ bool take_deadline(Books& books, AllocationId id, const LifecycleOptions& option
   return false;
 }
 
+void put_off_deadlines(Books& books, Duration by) {
+  std::vector<Allocation> moved;
+  for (const auto& [key, none] : books.state().deadlines()) {
+    moved.push_back(*books.state().allocations().find(key.second));
+    moved.back().deadline = key.first + by;
+  }
+  for (Allocation& a : moved) books.draft.put(std::move(a));
+}
+
 void request_cancel(Books& books, WorkloadId id, UserId by) {
   const Workload* found = books.state().workloads().find(id);
   if (found == nullptr || found->cancel_requested) return;

@@ -28,6 +28,9 @@ bool mark_sent(Books& books, AllocationId id, const LifecycleOptions& options);
 // A sent order that was not accepted is to be sent again: true.
 bool take_deadline(Books& books, AllocationId id, const LifecycleOptions& options);
 
+// Every deadline by so much: time was moved ahead, and with it nobody's work.
+void put_off_deadlines(Books& books, Duration by);
+
 // Ends a waiting workload at once; asks running ones to stop. Nothing happens when it is ending.
 void request_cancel(Books& books, WorkloadId id, UserId by);
 

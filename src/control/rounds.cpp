@@ -67,6 +67,8 @@ void Rounds::first_rows(Books& books, std::string& admin_token) {
   }
   for (const SiteEngine& site : engines_)
     sites_.push_back(take_site(books, site.site_name, *site.engine));
+  // An operator moved time; how long work may still run was not moved.
+  if (time_->jumped().ms > 0) put_off_deadlines(books, time_->jumped());
   books.record({}, "server.start", SubjectKind::kServer, static_cast<std::uint64_t>(epoch_), {},
                "done", {});
 }

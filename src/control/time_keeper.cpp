@@ -16,18 +16,20 @@ TimeKeeper::TimeKeeper(std::optional<ClockMark> last, const ClockReading& readin
     now_ = reading.wall;
     return;
   }
+  const bool same_boot = last->boot_id == reading.boot_id && last->boot_ms <= reading.boot_ms;
+  now_ = same_boot ? last->now + Duration{reading.boot_ms - last->boot_ms} : last->now;
   if (confirm_wall) {
-    now_ = std::max(reading.wall, last->now);
+    if (same_boot && reading.wall > now_) jumped_ = reading.wall - now_;
+    now_ = std::max(reading.wall, now_);
+    ahead_ = now_ - reading.wall;
     return;
   }
-  const bool same_boot = last->boot_id == reading.boot_id && last->boot_ms <= reading.boot_ms;
   if (same_boot) {
-    now_ = last->now + Duration{reading.boot_ms - last->boot_ms};
     wall_trusted_ = apart(reading.wall, now_) <= kStepMax;
     return;
   }
   wall_trusted_ = reading.wall + kStepMax >= last->now && reading.wall <= last->now + kOffMax;
-  now_ = wall_trusted_ ? std::max(reading.wall, last->now) : last->now;
+  if (wall_trusted_) now_ = std::max(reading.wall, now_);
 }
 
 Instant TimeKeeper::update(const ClockReading& reading) {
@@ -36,7 +38,7 @@ Instant TimeKeeper::update(const ClockReading& reading) {
     boot_ms_ = reading.boot_ms;
   }
   // One-way: once the wall clock was seen to jump, only an operator's word restores trust.
-  if (apart(reading.wall, now_) > kStepMax) wall_trusted_ = false;
+  if (apart(reading.wall + ahead_, now_) > kStepMax) wall_trusted_ = false;
   return now_;
 }
 

@@ -19,7 +19,8 @@ class TimeKeeper {
   static constexpr Duration kOffMax = Duration::hours(24 * 30);
 
   // `last`: the mark of the last commit, if there was one. `confirm_wall`: the operator says that
-  // the wall clock is right (time still never runs backwards).
+  // the wall clock is right. Time still never runs backwards: a wall clock that lies behind it is
+  // followed at that distance.
   TimeKeeper(std::optional<ClockMark> last, const ClockReading& reading, bool confirm_wall);
 
   // The time of a new reading; never less than any time given before.
@@ -27,6 +28,9 @@ class TimeKeeper {
 
   Instant now() const { return now_; }
   bool wall_trusted() const { return wall_trusted_; }
+  // How far confirmation moved time ahead of what the boot clock has counted. Spans that were
+  // running then are not shorter for it.
+  Duration jumped() const { return jumped_; }
   ClockMark mark() const { return {now_, boot_ms_, boot_id_}; }
 
  private:
@@ -34,6 +38,8 @@ class TimeKeeper {
   std::int64_t boot_ms_ = 0;
   std::string boot_id_;
   bool wall_trusted_ = true;
+  Duration jumped_;
+  Duration ahead_;  // of the wall clock, since it was confirmed
 };
 
 }  // namespace heddle

@@ -41,6 +41,22 @@ TEST_CASE("after a reboot time goes on from the wall clock, but never backwards"
   CHECK_FALSE(earlier.wall_trusted());
 }
 
+TEST_CASE("a confirmed wall clock is trusted, also behind our time, until it is set again") {
+  const ClockMark mark{kNoon, 1000, "boot-a"};
+  const Instant behind = kNoon - Duration::hours(2);
+  TimeKeeper time{mark, {31'000, "boot-a", behind}, true};
+  CHECK(time.now() == kNoon + Duration::seconds(30));
+  CHECK(time.jumped() == Duration{});
+  time.update({91'000, "boot-a", behind + Duration::minutes(1)});
+  CHECK(time.wall_trusted());
+  CHECK(time.update({92'000, "boot-a", kNoon}) == kNoon + Duration::seconds(91));
+  CHECK_FALSE(time.wall_trusted());
+
+  TimeKeeper ahead{mark, {31'000, "boot-a", kNoon + Duration::hours(5)}, true};
+  CHECK(ahead.now() == kNoon + Duration::hours(5));
+  CHECK(ahead.jumped() == Duration::hours(5) - Duration::seconds(30));
+}
+
 TEST_CASE("a reading that arrives late does not turn time back") {
   TimeKeeper time{{}, {10'000, "boot-a", kNoon}, false};
   time.update({20'000, "boot-a", kNoon + Duration::seconds(10)});
