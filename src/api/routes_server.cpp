@@ -31,7 +31,8 @@ void get_status(const CallPtr& call) {
   std::string trouble = view.trouble;
   if (trouble.empty() && view.expiry_paused)
     trouble =
-        "The machine's clock was set. Expiry of tokens is paused until the clock is confirmed.";
+        "The machine's clock was set. Expiry of tokens is paused until an operator starts heddled "
+        "with --confirm-clock, once that clock is right.";
   JsonWriter json;
   json.open()
       .text("version", call->shared->options.version)
