@@ -138,7 +138,7 @@ void BoxSimulation::break_something() {
     case 1:
       if (faults_.store_failures)
         faulty_->set_plan({faulty_->commits() + rng_.between(1, 4),
-                           static_cast<Fault>(rng_.between(0, 2)), rng_.between(1, 3),
+                           static_cast<Fault>(rng_.between(0, 3)), rng_.between(1, 3),
                            rng_.one_in(2)});
       break;
     case 2: {

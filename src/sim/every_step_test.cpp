@@ -1,6 +1,7 @@
 // A small run, disturbed at every single point in turn.
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct SmallRun {
   std::vector<WorkloadId> work;
   std::vector<std::string> problems;
   bool refused = false;
+  std::function<void()> on_refusal = [] {};
 
   // A client that repeats what was not answered or refused for now, with the same key.
   void submit(TeamId team, std::shared_ptr<WorkloadSpec> spec) {
@@ -38,6 +40,7 @@ struct SmallRun {
         work.push_back(WorkloadId{answer->subject});
         return;
       }
+      on_refusal();
       box.pass(Duration::seconds(1));
     }
     refused = true;
@@ -73,6 +76,7 @@ int play(SmallRun& run, TeamId team, Disturb disturb) {
   for (int tries = 0; tries < 5 && !run.work.empty(); ++tries) {
     const auto gone = run.box.ask(CancelWorkload{run.work.back(), {}});
     if (gone.has_value() || gone.error().code == ErrorCode::kNotFound) break;
+    run.on_refusal();
     run.box.pass(Duration::seconds(1));
   }
   for (int n = 0; n < 14; ++n) {
@@ -148,6 +152,36 @@ TEST_CASE("wherever the server is killed, everything ends as it would have") {
     CHECK(fates(run) == expected);
     CHECK(run.problems == std::vector<std::string>{});
   }
+}
+
+TEST_CASE("a commit that was refused but is there after a crash changes nothing in the end") {
+  int parts = 0;
+  std::int64_t commits = 0;
+  const std::string expected = undisturbed(parts, commits);
+  int came_back = 0;
+  for (std::int64_t n = 1; n <= commits; ++n) {
+    CAPTURE(n);
+    SmallRun run;
+    const TeamId team = run.box.team("vision");
+    // From its n-th commit on everything is refused, until the server is killed.
+    const std::int64_t first = run.box.faulty().commits() + n;
+    run.box.faulty().set_plan({first, Fault::kComesBack, 1'000'000, false});
+    bool killed = false;
+    auto kill_in_trouble = [&] {
+      if (killed || run.box.faulty().commits() < first) return;
+      const std::size_t known = run.box.state().workloads().size();
+      killed = true;
+      run.box.crash();
+      if (run.box.state().workloads().size() != known) ++came_back;
+    };
+    run.on_refusal = kill_in_trouble;
+    play(run, team, [&](int) { kill_in_trouble(); });
+    CHECK(killed);
+    CHECK_FALSE(run.refused);
+    CHECK(fates(run) == expected);
+    CHECK(run.problems == std::vector<std::string>{});
+  }
+  CHECK(came_back > 0);
 }
 
 }  // namespace heddle

@@ -9,6 +9,10 @@ class Faulty final : public FaultyStore {
  public:
   Faulty(Store& inner, FaultPlan plan) : inner_{inner}, plan_{plan} {}
 
+  ~Faulty() override {
+    if (comes_back_) (void)inner_.commit(*comes_back_).has_value();
+  }
+
   void set_plan(FaultPlan plan) override { plan_ = plan; }
   std::int64_t commits() const override { return commits_; }
 
@@ -17,12 +21,18 @@ class Faulty final : public FaultyStore {
   Result<Done> commit(const Batch& batch) override {
     ++commits_;
     failing_ = plan_.first > 0 && commits_ >= plan_.first && commits_ - plan_.first < plan_.times;
-    if (!failing_) return inner_.commit(batch);
+    if (!failing_) {
+      Result<Done> done = inner_.commit(batch);
+      if (done) comes_back_.reset();
+      return done;
+    }
+    if (plan_.fault == Fault::kComesBack) comes_back_ = batch;
     if (plan_.fault == Fault::kStorageFull)
       return Error{ErrorCode::kStorageFull, "The disk is full (on demand); nothing was changed."};
     if (plan_.fault == Fault::kAfter) {
       const Result<Done> done = inner_.commit(batch);
       if (!done) return done.error();
+      comes_back_.reset();
     }
     return broken();
   }
@@ -65,6 +75,7 @@ class Faulty final : public FaultyStore {
   FaultPlan plan_;
   std::int64_t commits_ = 0;
   bool failing_ = false;
+  std::optional<Batch> comes_back_;  // the last refused one, until another is committed
 };
 
 }  // namespace

@@ -12,6 +12,9 @@ enum class Fault : std::uint8_t {
   kBefore,       // unavailable, and nothing was written
   kAfter,        // unavailable, but all of it was written: the outcome looks unknown
   kStorageFull,  // storage_full, and nothing was written
+  // Unavailable and not in the store, as after a failed sync; but it is there after the process has
+  // ended, unless another commit has taken its place before.
+  kComesBack,
 };
 
 // Commits number first .. first + times - 1 (from 1, counted over the store's life) fail so.
@@ -29,7 +32,7 @@ class FaultyStore : public Store {
   virtual std::int64_t commits() const = 0;   // commits asked for so far, failed ones too
 };
 
-// `inner` must outlive the result.
+// `inner` must outlive the result, whose end counts as the end of the process.
 std::unique_ptr<FaultyStore> make_faulty_store(Store& inner, FaultPlan plan);
 
 }  // namespace heddle

@@ -41,4 +41,21 @@ TEST_CASE("a full disk says so and is over when the plan is over") {
   CHECK(store->commit(a_batch(epoch, 1)).has_value());
 }
 
+TEST_CASE("a batch that was refused is there after a crash, unless another took its place") {
+  for (const bool another : {false, true}) {
+    const auto memory = make_memory_store();
+    auto store = make_faulty_store(*memory, {.first = 2, .fault = Fault::kComesBack});
+    const std::int64_t epoch = store->open()->epoch;
+    CHECK(store->commit(a_batch(epoch, 1)).has_value());
+    Batch refused = a_batch(epoch, 2);
+    refused.feed.emplace_back().seq = 1;
+    CHECK(store->commit(refused).error().code == ErrorCode::kUnavailable);
+    CHECK_FALSE(*store->was_committed(epoch, 2));
+    if (another) CHECK(store->commit(a_batch(epoch, 2)).has_value());
+    store.reset();
+    CHECK(*memory->was_committed(epoch, 2));
+    CHECK(memory->feed(0, 10)->size() == (another ? 0 : 1));
+  }
+}
+
 }  // namespace heddle
