@@ -301,7 +301,7 @@ void Followers::run() {
       added_.clear();
     }
     const auto view = controller_.view();
-    const Instant now = controller_.now();
+    const Instant now = view->expiry_time(controller_.now());
     const bool check = SteadyClock::now() >= next_check;
     if (check) {
       next_check = SteadyClock::now() + kCheckEvery;

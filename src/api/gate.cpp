@@ -77,8 +77,9 @@ std::optional<Error> check_who(Call& call) {
   const Error slow{ErrorCode::kRateLimited, "Too many requests.", {}, {}, "Wait a moment."};
   if (!shared.failures.would_allow(call.request.peer, call.now)) return slow;
   const bool once = count(call.request.headers, "authorization") == 1;
-  const auto principal = shared.tokens.check(
-      call.state(), once ? header(call.request.headers, "authorization") : "", call.now);
+  const auto principal =
+      shared.tokens.check(call.state(), once ? header(call.request.headers, "authorization") : "",
+                          call.view->expiry_time(call.now));
   if (!principal) {
     (void)shared.failures.allow(call.request.peer, call.now);
     return Error{ErrorCode::kUnauthenticated,

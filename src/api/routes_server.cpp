@@ -29,7 +29,7 @@ void get_status(const CallPtr& call) {
   bool simulated = false;
   for (const auto& [id, node] : view.state.nodes()) simulated = simulated || node.simulated;
   std::string trouble = view.trouble;
-  if (trouble.empty() && view.expiry_paused)
+  if (trouble.empty() && view.clock_doubted_since.is_set())
     trouble =
         "The machine's clock was set. Expiry of tokens is paused until an operator starts heddled "
         "with --confirm-clock, once that clock is right.";

@@ -107,6 +107,7 @@ bool Rounds::may_write() const { return !in_doubt_ && !deposed_; }
 
 void Rounds::step(std::vector<Asked> commands) {
   const Instant now = time_->update(clock_.read());
+  if (time_->doubted_since() != doubt_shown_) publish();
   if (in_doubt_) {
     const CommitResult result = committer_.resolve();
     Pending pending = std::move(*in_doubt_);
@@ -311,7 +312,7 @@ void Rounds::publish() {
   view->planned = planned_;
   view->stale = !trouble_.empty();
   view->trouble = trouble_;
-  view->expiry_paused = !time_->wall_trusted();
+  view->clock_doubted_since = doubt_shown_ = time_->doubted_since();
   publish_(std::move(view));
 }
 

@@ -92,6 +92,7 @@ class Rounds {
   bool planned_ = false;
   std::string trouble_;  // with the store; empty when all is well
   Instant retry_at_, trim_at_, flush_at_;
+  Instant doubt_shown_;  // in the view: since when the wall clock is not trusted
 };
 
 }  // namespace heddle

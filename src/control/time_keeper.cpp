@@ -24,12 +24,13 @@ TimeKeeper::TimeKeeper(std::optional<ClockMark> last, const ClockReading& readin
     ahead_ = now_ - reading.wall;
     return;
   }
-  if (same_boot) {
-    wall_trusted_ = apart(reading.wall, now_) <= kStepMax;
-    return;
-  }
-  wall_trusted_ = reading.wall + kStepMax >= last->now && reading.wall <= last->now + kOffMax;
-  if (wall_trusted_) now_ = std::max(reading.wall, now_);
+  const bool agrees =
+      same_boot ? apart(reading.wall, now_) <= kStepMax
+                : reading.wall + kStepMax >= last->now && reading.wall <= last->now + kOffMax;
+  if (!agrees)
+    doubted_since_ = now_;
+  else if (!same_boot)
+    now_ = std::max(reading.wall, now_);
 }
 
 Instant TimeKeeper::update(const ClockReading& reading) {
@@ -38,7 +39,7 @@ Instant TimeKeeper::update(const ClockReading& reading) {
     boot_ms_ = reading.boot_ms;
   }
   // One-way: once the wall clock was seen to jump, only an operator's word restores trust.
-  if (apart(reading.wall + ahead_, now_) > kStepMax) wall_trusted_ = false;
+  if (wall_trusted() && apart(reading.wall + ahead_, now_) > kStepMax) doubted_since_ = now_;
   return now_;
 }
 

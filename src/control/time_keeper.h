@@ -27,7 +27,9 @@ class TimeKeeper {
   Instant update(const ClockReading& reading);
 
   Instant now() const { return now_; }
-  bool wall_trusted() const { return wall_trusted_; }
+  bool wall_trusted() const { return !doubted_since_.is_set(); }
+  // When the wall clock was found to be wrong, on our time line; unset while it is trusted.
+  Instant doubted_since() const { return doubted_since_; }
   // How far confirmation moved time ahead of what the boot clock has counted. Spans that were
   // running then are not shorter for it.
   Duration jumped() const { return jumped_; }
@@ -37,7 +39,7 @@ class TimeKeeper {
   Instant now_;
   std::int64_t boot_ms_ = 0;
   std::string boot_id_;
-  bool wall_trusted_ = true;
+  Instant doubted_since_;
   Duration jumped_;
   Duration ahead_;  // of the wall clock, since it was confirmed
 };

@@ -15,6 +15,8 @@ TEST_CASE("a wall clock set back two hours moves no time and pauses expiries") {
   CHECK(time.update({121'000, "boot-a", kNoon - Duration::hours(2)}) ==
         kNoon + Duration::minutes(2));
   CHECK_FALSE(time.wall_trusted());
+  time.update({181'000, "boot-a", kNoon - Duration::hours(2)});
+  CHECK(time.doubted_since() == kNoon + Duration::minutes(2));
 }
 
 TEST_CASE("a wall clock a year ahead is not believed, neither running nor after a restart") {

@@ -21,8 +21,12 @@ struct View {
   Instant as_of;
   bool planned = false;  // false until the first round after start-up
   bool stale = false;    // the store cannot be written: nothing starts, nothing stops
-  // The wall clock jumped and nobody has confirmed it: nothing may expire (what had stays so).
-  bool expiry_paused = false;
+  // Since when the wall clock is not trusted, until somebody confirms it; unset: it is. What has an
+  // expiry date expires no more meanwhile; what had expired stays so.
+  Instant clock_doubted_since;
+  Instant expiry_time(Instant now) const {
+    return clock_doubted_since.is_set() ? clock_doubted_since : now;
+  }
   std::string trouble;  // one sentence for people when something is wrong, else empty
 };
 
