@@ -1,5 +1,6 @@
 // A ledger that was restored from a backup knows less than the machine: nothing runs twice.
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "engine/conformance/bench.h"
 #include "engine/local/testing/local_subject.h"
+#include "shim/run_folder.h"
 
 namespace heddle::local {
 namespace {
@@ -98,6 +100,32 @@ TEST_CASE("what was started after the backup is ended before anything starts, an
   const std::string folder = local.machine->runs() + "/" + order.allocation.text();
   CHECK(access(folder.c_str(), F_OK) != 0);
   CHECK(local.marks(order) == "1\n");
+}
+
+TEST_CASE("what cannot be ended holds nothing up for ever, and does not run twice for that") {
+  Local local;
+  local.bench.attach();
+  const StartOrder order = local.bench.order(marking("sleep 1000"));
+  local.bench.start(order);
+  REQUIRE(local.bench.wait_running(order.allocation));
+  REQUIRE(local.bench.wait([&] { return local.marks(order) == "1\n"; }));
+  const shim::Fd folder = shim::open_folder(local.machine->runs() + "/" + order.allocation.text());
+  const auto shim_process =
+      shim::ProcessIdentity::parse(*shim::read_file(folder.get(), "pid", 4096));
+  REQUIRE(shim_process);
+  kill(shim_process->pid, SIGSTOP);
+
+  local.bench.attach();
+  const StartOrder again = local.ordered_again(order);
+  const StartOrder other = local.bench.order(marking("exit 0"));
+  local.bench.engine().start({again, other});
+  local.bench.engine().start({again, other});  // as control does when nothing is accepted
+  CHECK(local.bench.wait_released(other.allocation));
+  CHECK(local.bench.wait_released(again.allocation));
+  CHECK(local.bench.story(again.allocation).end.cause == EndCause::kLost);
+  CHECK(local.marks(order) == "1\n");
+  kill(shim_process->pid, SIGCONT);
+  CHECK(local.bench.wait([&] { return !shim::exists(folder.get(), "order"); }));
 }
 
 TEST_CASE("a gang of which a part had ended is over as a whole") {

@@ -73,10 +73,20 @@ Runs::~Runs() {
 }
 
 void Runs::start(const std::vector<StartOrder>& orders) {
-  if (unwanted_ > 0) {
-    for (const StartOrder& order : orders) postponed_.insert_or_assign(order.allocation, order);
-    return;
+  if (unwanted_ == 0) return start_now(orders);
+  std::vector<StartOrder> urgent;
+  for (const StartOrder& order : orders) {
+    if (!postponed_.emplace(order.allocation, order).second) urgent.push_back(order);
   }
+  // Ordered twice: something cannot be ended, and nobody waits for it any longer.
+  if (!urgent.empty())
+    for (const auto& [id, run] : runs_)
+      if (run.unwanted) keep_end(run.log_folder, ended_with_its_ledger({}));
+  for (const StartOrder& order : urgent) postponed_.erase(order.allocation);
+  start_now(urgent);
+}
+
+void Runs::start_now(const std::vector<StartOrder>& orders) {
   Prepared prepared;
   std::set<std::pair<WorkloadId, std::int64_t>> over;
   for (const StartOrder& order : orders)

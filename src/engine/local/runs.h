@@ -29,8 +29,8 @@ namespace heddle::local {
 // R2: Released is reported only after an exit is in the folder, or when nothing ever started and
 //     the folder says that nothing may.
 // R3: what ended once does not run again, whatever allocation orders it: the end that was kept
-//     (kept_end.h) is reported instead. What the ledger does not know is ended first, and no order
-//     is taken meanwhile.
+//     (kept_end.h) is reported instead. What the ledger does not know is ended first, and an order
+//     waits for that until it comes a second time.
 class Runs {
  public:
   struct Setting {
@@ -73,6 +73,7 @@ class Runs {
   using Prepared = std::map<std::pair<WorkloadId, std::int64_t>, Result<Done>>;
 
   // ---- starting ----
+  void start_now(const std::vector<StartOrder>& orders);
   Result<Done> prepare(const StartOrder& order, Prepared& prepared, Run& run);
   Result<Done> make_run_folder(AllocationId id, const std::string& file, const std::string& bytes);
   void spawn_later(AllocationId id);

@@ -221,7 +221,7 @@ void Runs::start_postponed() {
   if (unwanted_ > 0 || postponed_.empty()) return;
   std::vector<StartOrder> orders;
   for (auto& [id, order] : std::exchange(postponed_, {})) orders.push_back(std::move(order));
-  start(orders);
+  start_now(orders);
 }
 
 void Runs::adopt(AllocationId id, bool wanted) {
