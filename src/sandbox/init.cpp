@@ -46,12 +46,17 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
+Result<Done> enter_network(const Spec& spec) {
+  if (spec.network_fd >= 0) return join_network(spec.network_fd);
+  return spec.join_network.empty() ? raise_loopback() : join_network(spec.join_network);
+}
+
 Result<Done> join_namespaces(const InitOrder& order) {
   Result<Done> done = order.group.join();
   if (!done) return done;
   // After joining, so that the program sees its own group as the top one.
   if (::unshare(CLONE_NEWCGROUP) != 0) return failure("part the sandbox from the host");
-  done = order.spec.join_network.empty() ? raise_loopback() : join_network(order.spec.join_network);
+  done = enter_network(order.spec);
   if (!done) return done;
   const std::string& name = order.spec.hostname;
   if (::sethostname(name.data(), name.size()) != 0) return failure("name the sandbox");

@@ -13,6 +13,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "base/check.h"
 #include "sandbox/descriptor.h"
@@ -41,6 +44,48 @@ Result<Done> join_network(const std::string& path) {
     return Error{ErrorCode::kNotFound, "cannot join the network of the gang: it is gone"};
   if (::setns(pinned.get(), CLONE_NEWNET) != 0) return failure("join the network of the gang");
   return Done{};
+}
+
+Result<Done> join_network(int network_fd) {
+  struct statfs info {};
+  if (::fstatfs(network_fd, &info) != 0 || info.f_type != NSFS_MAGIC ||
+      ::setns(network_fd, CLONE_NEWNET) != 0)
+    return failure("join the network that was kept for it");
+  return Done{};
+}
+
+int open_network(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/ns/net";
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+}
+
+namespace {
+
+// "TCP: inuse 0 orphan 0 tw 0 ...": every number of sockets of the calling thread's network must
+// be 0. `mem` and `alloc` count for the whole machine.
+bool no_sockets_in(const char* path) {
+  std::ifstream file{path};
+  std::string kind, word;
+  std::int64_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words{line};
+    words >> kind;
+    if (kind == "sockets:") continue;
+    while (words >> word >> number)
+      if ((word == "inuse" || word == "tw") && number != 0) return false;
+  }
+  return !kind.empty();
+}
+
+}  // namespace
+
+bool network_is_unused(int network_fd) {
+  const Descriptor own{::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
+  if (!own.is_open() || !join_network(network_fd)) return false;
+  const bool unused = no_sockets_in("/proc/thread-self/net/sockstat") &&
+                      no_sockets_in("/proc/thread-self/net/sockstat6");
+  HEDDLE_CHECK(::setns(own.get(), CLONE_NEWNET) == 0);
+  return unused;
 }
 
 Result<Done> pin_network(const std::string& path) {

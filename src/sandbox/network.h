@@ -12,5 +12,6 @@ Result<Done> raise_loopback();
 
 // Moves the calling thread into the network pinned at `path`; refuses what is no network.
 Result<Done> join_network(const std::string& path);
+Result<Done> join_network(int network_fd);
 
 }  // namespace heddle::sandbox

@@ -2,8 +2,11 @@
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "sandbox/cgroup.h"
 #include "sandbox/run_in_test.h"
@@ -90,6 +93,38 @@ TEST_CASE("sandboxes of a gang share a network, each on an address of its own") 
   Result<Running> late = start(rank1);
   REQUIRE_FALSE(late);
   CHECK(late.error().code == ErrorCode::kNotFound);
+}
+
+TEST_CASE("a network that was left empty serves the next sandbox, one with traces does not") {
+  if (!can_start_sandboxes()) return;
+  // What a connection leaves behind: the side that closed first still waits for strays.
+  const std::string traces =
+      "import socket\ns = socket.create_server(('127.0.0.1', 0))\n"
+      "c = socket.create_connection(s.getsockname())\np, _ = s.accept()\n"
+      "p.close(); c.close()\nprint('done', flush=True)\ninput()";
+  for (const bool leaves_traces : {false, true}) {
+    CAPTURE(leaves_traces);
+    Spec first = python(leaves_traces ? traces : "print('done', flush=True)\ninput()");
+    std::array<int, 2> input{};
+    REQUIRE(::pipe2(input.data(), O_CLOEXEC) == 0);
+    first.stdin_fd = input[0];
+    Started started = start_printing(first, detect_cgroups());
+    CHECK(read_line(started.output_fd) == "done");
+    const int network = open_network(started.running.pid());
+    REQUIRE(network >= 0);
+    ::close(input[1]);
+    ::close(input[0]);
+    CHECK(started.running.kill_tree(5000));
+    CHECK(started.running.finish());
+    ::close(started.output_fd);
+    CHECK(network_is_unused(network) == !leaves_traces);
+    Spec second = python(
+        "import socket\nsocket.create_server(('127.9.9.9', 29500))\n"
+        "print(open('/proc/net/dev').read().count(':'))");
+    second.network_fd = network;
+    CHECK(run(second).output == "1\n");
+    ::close(network);
+  }
 }
 
 TEST_CASE("a plain file is no network to join") {

@@ -68,6 +68,7 @@ struct Spec {
   std::vector<DeviceNode> devices;
   std::vector<std::pair<std::string, std::string>> hosts;  // name -> address, for /etc/hosts
   std::string join_network;       // path of a pinned network to join; empty: one of its own
+  int network_fd = -1;            // an open network to join instead; owned by the caller
   std::int64_t memory_bytes = 0;  // ceiling, 0: none
   std::int64_t processes = 4096;
   std::int64_t cpu_weight = 100;  // 1..10000, by weight, never a ceiling
@@ -131,5 +132,13 @@ bool end_left_over(const std::string& cgroup_parent, const std::string& id, int 
 // `path` (created) until unpin_network.
 Result<Done> pin_network(const std::string& path);
 void unpin_network(const std::string& path);
+
+// The network of a running sandbox, open; -1 when it cannot be had. Owned by the caller. It lives
+// on as long as it is open, so that another sandbox of the same team may have it: making one is the
+// dearest part of a start.
+int open_network(pid_t pid);
+// True when nothing of those who used it is left in it: no connection, not even one that is only
+// waiting to be forgotten, so that the next user finds every port free. One thread in the process.
+bool network_is_unused(int network_fd);
 
 }  // namespace heddle::sandbox

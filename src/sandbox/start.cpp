@@ -76,7 +76,7 @@ Result<Running> start_with(const Spec& spec, CgroupMode mode) {
   int pidfd = -1;
   clone_args args{};
   args.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-  if (spec.join_network.empty()) args.flags |= CLONE_NEWNET;
+  if (spec.join_network.empty() && spec.network_fd < 0) args.flags |= CLONE_NEWNET;
   args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
   args.exit_signal = SIGCHLD;
   if ((*group)->clone_fd() >= 0) {

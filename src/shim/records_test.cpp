@@ -105,7 +105,7 @@ TEST_CASE("damaged orders, exits, frames and requests are refused, never trusted
   survives_damage(an_exit().encode(), [](std::string_view b) { return ExitRecord::parse(b); });
   const Frame frame{Frame::Type::kStop, an_order().identity, 1, 2, ""};
   survives_damage(frame.encode(), [](std::string_view b) { return Frame::parse(b); });
-  const SpawnRequest request{{{"/runs/al_1", ""}, {"/runs/al_2", "/nets/a"}}, {"/nets/b"}};
+  const SpawnRequest request{{{"/runs/al_1", "", 7}, {"/runs/al_2", "/nets/a", 7}}, {"/nets/b"}};
   survives_damage(request.encode(), [](std::string_view b) { return SpawnRequest::parse(b); });
 }
 

@@ -14,7 +14,8 @@ namespace heddle::shim {
 // One run to start; a connected socket for the shim travels with it in the same packet.
 struct SpawnRun {
   std::string run_folder;
-  std::string network;  // pinned before the start when it is not there; empty: none
+  std::string network;   // pinned before the start when it is not there; empty: one of its own
+  std::int64_t uid = 0;  // of its team: whose used networks it may have
 };
 
 // One packet to the spawner: start these, in order, and unpin those networks.

@@ -18,6 +18,7 @@
 #include "shim/exit_record.h"
 #include "shim/frame.h"
 #include "shim/log_writer.h"
+#include "shim/networks.h"
 #include "shim/order.h"
 #include "shim/program.h"
 #include "shim/record.h"
@@ -52,11 +53,13 @@ bool is_own_user(int socket) {
 
 class Shim {
  public:
-  Shim(int folder, Order order, Fd engine, Fd listener)
+  Shim(int folder, Order order, Fd engine, Fd listener, Fd network, Fd networks)
       : folder_{folder},
         order_{std::move(order)},
         engine_{std::move(engine)},
         listener_{std::move(listener)},
+        network_{std::move(network)},
+        networks_{std::move(networks)},
         log_{order_.log_folder, order_.log_segment_bytes, order_.log_segments} {
     exit_.allocation = order_.identity.allocation;
     exit_.attempt = order_.identity.attempt;
@@ -108,6 +111,7 @@ class Shim {
       const Fd err_writer{err[1]};
       order_.program.stdout_fd = out_writer.get();
       order_.program.stderr_fd = err_writer.get();
+      if (order_.program.join_network.empty()) order_.program.network_fd = network_.get();
       auto started = order_.isolate ? start_sandboxed(order_.program) : start_plain(order_.program);
       if (!started) {
         note_end(ExitRecord::Cause::kStartFailed, started.error().message);
@@ -116,6 +120,10 @@ class Shim {
       program_ = std::move(*started);
     }
     exit_.running_at_ms = now_ms();
+    if (!order_.isolate || !order_.program.join_network.empty())
+      network_.reset();
+    else if (!network_.is_open())
+      network_ = Fd{sandbox::open_network(program_->pid())};
     // Should this shim be killed, the server ends the tree by what stands here.
     Record running;
     const ProcessIdentity first = identify(program_->pid());
@@ -211,6 +219,7 @@ class Shim {
       exit_.message = exit.error().message;
       return;
     }
+    give_network_back();
     exit_.cpu_ms = std::max<std::int64_t>(0, exit->cpu_ms);
     exit_.peak_memory_bytes = std::max<std::int64_t>(0, exit->peak_memory_bytes);
     exit_.cause = exit->out_of_memory ? ExitRecord::Cause::kOutOfMemory
@@ -220,6 +229,14 @@ class Shim {
       say("It was ended because it needed more memory than it may use (" +
           std::to_string(order_.program.memory_bytes >> 20) + " MiB).");
     (exit->signalled ? exit_.signal : exit_.exit_code) = exit->code;
+  }
+
+  // For the next run of the same team; nobody of this one is left to use it.
+  void give_network_back() {
+    if (!network_.is_open() || !networks_.is_open()) return;
+    if (sandbox::network_is_unused(network_.get()))
+      send_network(networks_.get(), order_.program.uid, network_.get());
+    network_.reset();
   }
 
   // ---- the server ----
@@ -314,6 +331,8 @@ class Shim {
   Order order_;
   Fd engine_;
   Fd listener_;
+  Fd network_;
+  Fd networks_;
   LogWriter log_;
   LineCutter out_cutter_{LogRecord::Stream::kOut};
   LineCutter err_cutter_{LogRecord::Stream::kErr};
@@ -333,7 +352,7 @@ class Shim {
 
 }  // namespace
 
-int supervise(const std::string& run_folder, Fd engine) {
+int supervise(const std::string& run_folder, Fd engine, Fd network, Fd networks) {
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);
@@ -350,7 +369,9 @@ int supervise(const std::string& run_folder, Fd engine) {
     unlink(("s" + std::to_string(getpid())).c_str());
     return 0;
   }
-  return Shim{folder.get(), std::move(*order), std::move(engine), std::move(listener)}.run();
+  return Shim{folder.get(),        std::move(*order),  std::move(engine),
+              std::move(listener), std::move(network), std::move(networks)}
+      .run();
 }
 
 }  // namespace heddle::shim

@@ -11,6 +11,9 @@ namespace heddle::shim {
 // is left and its exit is recorded. `engine`: the connection to the server that asked, may be gone
 // at any time. At most one call per run folder ever starts something; the others return at once.
 // The calling process has one thread and is used for nothing else.
-int supervise(const std::string& run_folder, Fd engine);
+//
+// `network`: an unused network of the same team for it, if there is one. `networks`: where the
+// network goes when the run is over and has left nothing in it; both may be none.
+int supervise(const std::string& run_folder, Fd engine, Fd network, Fd networks);
 
 }  // namespace heddle::shim

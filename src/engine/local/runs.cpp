@@ -141,6 +141,7 @@ Result<Done> Runs::prepare(const StartOrder& order, Prepared& prepared, Run& run
   made->anchor_boot = shim::boot_id();
   run.log_folder = made->log_folder;
   run.network = made->program.join_network;
+  run.uid = *uid;
   set_.log_folder_made(run.log_folder);
   const std::string bytes = made->encode();
   // A longer one would be refused by its shim.
@@ -197,7 +198,7 @@ void Runs::spawn_all() {
       listen_to(id, shim::Fd{pair[0]});
       theirs.emplace_back(pair[1]);
       connections.push_back(pair[1]);
-      request.runs.push_back({set_.folders.run(id), run.network});
+      request.runs.push_back({set_.folders.run(id), run.network, std::int64_t{run.uid}});
       asked.push_back(id);
       if (run.stop_grace) send_stop(run);
     }

@@ -58,7 +58,8 @@ class Runs {
   struct Run {
     shim::RunIdentity identity;
     std::string log_folder;
-    std::string network;
+    std::string network;  // shared with its gang; empty: one of its own
+    uid_t uid = 0;        // of its team
     shim::Fd connection;  // to its shim
     std::uint64_t connection_token = 0;
     shim::Fd dying;  // a process that must be gone before we go on

@@ -244,6 +244,7 @@ void Runs::adopt(AllocationId id, bool wanted) {
     run.identity = order->identity;
     run.log_folder = order->log_folder;
     run.network = order->program.join_network;
+    run.uid = order->program.uid;
   }
   const Result<std::string> claim = shim::read_file(folder.get(), "pid", kSmallFile);
   const bool claimed = claim || claim.error().code != ErrorCode::kNotFound;
