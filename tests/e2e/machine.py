@@ -71,7 +71,13 @@ class Machine:
 
     def sandboxes(self):
         """What the kernel still keeps of sandboxes of this server."""
-        return [str(p) for p in CGROUPS.glob("**/heddle/al_*") if p.name.endswith(self.suffix)]
+        return [
+            f"{parent}/{name}"
+            for parent in (CGROUPS / "heddle", *CGROUPS.glob("*/heddle"))
+            if parent.is_dir()
+            for name in os.listdir(parent)  # others come and go there: names, not files
+            if name.endswith(self.suffix)
+        ]
 
     def programs(self, work):
         """Processes of these workloads, by the environment they were started with."""
