@@ -33,7 +33,8 @@ bool limit(__rlimit_resource_t resource, rlim_t soft, rlim_t hard) {
 
 bool set_limits(const Spec& spec, CgroupMode mode) {
   const auto files = static_cast<rlim_t>(spec.open_files);
-  bool set = limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_NOFILE, files, files) &&
+  // Not 0: a host that pipes cores into a program does so at any limit but 1.
+  bool set = limit(RLIMIT_CORE, 1, 1) && limit(RLIMIT_NOFILE, files, files) &&
              limit(RLIMIT_MEMLOCK, kLockedBytes, kLockedBytes) &&
              limit(RLIMIT_STACK, kStackBytes, RLIM_INFINITY) &&
              limit(RLIMIT_MSGQUEUE, kQueueBytes, kQueueBytes) && limit(RLIMIT_NICE, 0, 0) &&
