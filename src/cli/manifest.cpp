@@ -54,19 +54,21 @@ class Builder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     no_anchor(mark, anchor);
-    if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, "tags (!!) are not taken");
+    no_tag(mark, tag);
     if (wants_key()) return key(mark, value);
     const std::string pointer = child_pointer();
     check_form(mark, pointer, Form::kScalar);
     place(mark, tag == "!" ? json(value) : typed(pointer, value), pointer);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    no_tag(mark, tag);
     open(mark, anchor, json::array());
   }
   void OnSequenceEnd() override { open_.pop_back(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    no_tag(mark, tag);
     open(mark, anchor, json::object());
   }
   void OnMapEnd() override { open_.pop_back(); }
@@ -103,6 +105,11 @@ class Builder : public YAML::EventHandler {
   void no_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
     if (anchor != 0)
       refuse(mark, "anchors and aliases (& and *) are not taken; write the value out");
+  }
+
+  // The parser itself gives plain values `?` and quoted ones `!`.
+  void no_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, "tags (!!) are not taken");
   }
 
   bool wants_key() const {

@@ -90,6 +90,10 @@ TEST_CASE("an unknown field is named with its line and what it could have been")
 TEST_CASE("what YAML can do and a job file need not is refused with its line") {
   CHECK(refusal("a: &x [1]\n").find("line 1") != std::string::npos);
   CHECK(refusal("name: &x y\nteam: *x\n").find("anchors") != std::string::npos);
+  for (const char* tagged : {"name: !!str x\n", "command: !!python/object/apply:os.system [id]\n",
+                             "command: !run [id]\n", "env: !!set {A: b}\n", "!!map {name: x}\n",
+                             "env: !!python/name:os.system\n"})
+    CHECK(refusal(tagged).find("tags") != std::string::npos);
   CHECK(refusal("name: x\nname: y\n").find("twice") != std::string::npos);
   CHECK(refusal("name: !!binary eA==\n").find("tags") != std::string::npos);
   CHECK(refusal("command: ls -l\n").find("'command' holds a list") != std::string::npos);
