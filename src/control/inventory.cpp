@@ -25,8 +25,8 @@ std::string slug(std::string_view model) {
 // The short name when it is free (h100), else the long one (h100-80gb), else numbered.
 std::string free_pool_name(const State& state, const std::string& model) {
   if (model.empty() && !state.pool_names().contains("cpu")) return "cpu";
-  const std::string full = model.empty() ? "cpu" : slug(model);
-  const std::string brief = full.substr(0, full.find('-'));
+  std::string full = model.empty() ? "cpu" : slug(model);
+  std::string brief = full.substr(0, full.find('-'));
   if (!state.pool_names().contains(brief)) return brief;
   if (!state.pool_names().contains(full)) return full;
   for (int n = 2;; ++n) {

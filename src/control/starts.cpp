@@ -1,5 +1,6 @@
 #include "control/starts.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -36,11 +37,11 @@ std::vector<const Allocation*> run_of(const State& state, const Workload& worklo
   return run;
 }
 
+// A node keeps every device that is leased, so the lease's device is there.
 const Device& device_of(const Node& node, DeviceId id) {
-  for (const Device& device : node.devices)
-    if (device.id == id) return device;
-  HEDDLE_CHECK(!"a lease names a device that its node does not have");
-  return node.devices.front();
+  const auto found = std::ranges::find(node.devices, id, &Device::id);
+  HEDDLE_CHECK(found != node.devices.end());
+  return *found;
 }
 
 StartOrder order_of(const State& state, const Workload& workload, const Allocation& a) {

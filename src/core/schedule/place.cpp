@@ -9,8 +9,6 @@
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kWhole = GpuAmount::kMilliPerDevice;
-
 // One attempt at a gang. Each stage walks the nodes that may fit, best first, and puts as many
 // replicas on each as go; it says whether the attempt is over: all placed, or out of steps.
 class Attempt {

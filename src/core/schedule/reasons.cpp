@@ -11,8 +11,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::int64_t kWhole = GpuAmount::kMilliPerDevice;
-
 // How many replicas go onto one node's devices, CPU and memory left aside. `slots`: for each
 // device, how often the part fits. A replica wants `wanted` different devices.
 std::int64_t replicas_on(const std::vector<std::int64_t>& slots, std::int64_t wanted) {
