@@ -38,6 +38,16 @@ def process_in(text):
     return Process(int(found[1]), int(found[2])) if found else None
 
 
+def remove_empty(folder):
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        pass
+    except OSError:  # something in it is just ending
+        return False
+    return True
+
+
 class Machine:
     def __init__(self, server):
         self.state = str(server.state.resolve())
@@ -107,6 +117,8 @@ class Machine:
             if process.is_alive():
                 os.kill(process.pid, signal.SIGKILL)
         until(lambda: not any(p.is_alive() for p in living), 10, lambda: "something of a test cannot be ended")
+        for sandbox in self.sandboxes():  # whoever would have removed them was killed
+            until(lambda s=sandbox: remove_empty(s), 10, lambda s=sandbox: f"{s} cannot be removed")
         for _, folder in self.runs():
             for file in folder.iterdir():
                 file.unlink(missing_ok=True)
