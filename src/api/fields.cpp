@@ -1,6 +1,7 @@
 #include "api/fields.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -11,20 +12,60 @@ namespace {
 
 constexpr std::size_t kFaultsMax = 16;
 
-// A JSON number as thousandths. Digits decide; only forms with an exponent or more than three
-// decimals (0.1 + 0.2 as some programs print it) go through a double, and must then be very near.
-std::optional<std::int64_t> as_thousandths(const std::string& digits) {
-  constexpr std::int64_t kMost = 9'000'000'000'000'000;
-  if (const auto plain = parse_thousandths(digits, 0, kMost)) return *plain;
-  if (digits.starts_with('-')) {
-    if (const auto minus = parse_thousandths(std::string_view{digits}.substr(1), 0, kMost))
-      return -*minus;
+// A JSON number as its significant digits times a power of ten: -1.50e3 is -15 and 2. Nothing for
+// exponents that no amount of ours has.
+struct Decimal {
+  bool negative = false;
+  std::string digits;  // no zeros at the ends; empty for 0
+  std::int64_t exponent = 0;
+};
+
+std::optional<Decimal> as_decimal(std::string_view number) {
+  Decimal decimal;
+  decimal.negative = number.starts_with('-');
+  if (decimal.negative) number.remove_prefix(1);
+  const auto mark = std::min(number.find_first_of("eE"), number.size());
+  std::string_view power = number.substr(std::min(mark + 1, number.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  const auto [end, error] =
+      std::from_chars(power.data(), power.data() + power.size(), decimal.exponent);
+  const bool fits = error == std::errc{} && end == power.data() + power.size() &&
+                    decimal.exponent > -1'000'000 && decimal.exponent < 1'000'000;
+  for (const char c : number.substr(0, mark))
+    if (c != '.') decimal.digits += c;
+  if (const auto point = number.substr(0, mark).find('.'); point != std::string_view::npos)
+    decimal.exponent -= static_cast<std::int64_t>(mark - point - 1);
+  decimal.digits.erase(0, std::min(decimal.digits.find_first_not_of('0'), decimal.digits.size()));
+  while (decimal.digits.ends_with('0')) decimal.digits.pop_back(), ++decimal.exponent;
+  if (decimal.digits.empty()) return Decimal{};
+  if (!power.empty() && !fits) return std::nullopt;
+  return decimal;
+}
+
+// A JSON number as thousandths, by its digits alone. What some programs print for a sum (0.1 + 0.2
+// is 0.30000000000000004) counts as its nearest thousandth, unless that is asked for `exactly`.
+std::optional<std::int64_t> as_thousandths(std::string_view number, bool exactly) {
+  constexpr std::size_t kMostDigits = 16, kPrintedDigits = 16;
+  const auto decimal = as_decimal(number);
+  if (!decimal) return std::nullopt;
+  if (decimal->digits.empty()) return 0;
+  const std::int64_t shift = decimal->exponent + 3;
+  if (decimal->digits.size() > kMostDigits + 2 || shift > 16 || shift < -16) return std::nullopt;
+  std::int64_t digits = 0;
+  for (const char c : decimal->digits) digits = digits * 10 + (c - '0');
+  std::int64_t power = 1;
+  for (std::int64_t i = 0; i < std::abs(shift); ++i) power *= 10;
+  std::int64_t value = 0;
+  if (shift >= 0) {
+    if (decimal->digits.size() + static_cast<std::size_t>(shift) > kMostDigits) return std::nullopt;
+    value = digits * power;
+  } else {
+    value = (digits + power / 2) / power;
+    const bool near = std::abs(value * power - digits) <= power / 1'000'000;
+    if (exactly || value == 0 || !near || decimal->digits.size() < kPrintedDigits)
+      return std::nullopt;
   }
-  const double scaled = std::strtod(digits.c_str(), nullptr) * 1000;
-  if (!(std::fabs(scaled) < 9e15)) return std::nullopt;
-  const double nearest = std::round(scaled);
-  if (std::fabs(nearest - scaled) > 1e-6) return std::nullopt;
-  return static_cast<std::int64_t>(nearest);
+  return decimal->negative ? -value : value;
 }
 
 bool too_large(const std::string& digits) {
@@ -161,7 +202,7 @@ std::optional<std::int64_t> Fields::whole(std::string_view name, std::int64_t lo
                                           std::int64_t high) {
   const Value* value = take(name, Value::Kind::kNumber, "a whole number");
   if (value == nullptr) return std::nullopt;
-  const auto scaled = as_thousandths(value->text);
+  const auto scaled = as_thousandths(value->text, true);
   if (!too_large(value->text) && (!scaled || *scaled % 1000 != 0)) {
     faults_.add(
         at(name), "not_whole",
@@ -182,7 +223,7 @@ std::optional<std::int64_t> Fields::thousandths(std::string_view name, std::int6
                                                 std::int64_t high) {
   const Value* value = take(name, Value::Kind::kNumber, "a number");
   if (value == nullptr) return std::nullopt;
-  const auto scaled = as_thousandths(value->text);
+  const auto scaled = as_thousandths(value->text, false);
   if (!scaled && !too_large(value->text)) {
     faults_.add(at(name), "too_many_decimals", "must have at most three decimals",
                 given_text(*value));

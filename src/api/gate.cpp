@@ -32,11 +32,6 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-std::size_t count(const web::Headers& headers, std::string_view name) {
-  return static_cast<std::size_t>(std::count_if(headers.begin(), headers.end(),
-                                                [&](const auto& h) { return h.first == name; }));
-}
-
 // Without its port.
 std::string host_name(std::string_view host) {
   const auto bracket = host.rfind(']');
@@ -57,7 +52,7 @@ std::optional<Error> check_origin(const Call& call) {
   const std::string host = lowered(header(headers, "host"));
   if (!is_ours(call.shared->options, host_name(host)))
     return Error{ErrorCode::kMisdirected, "This server does not go by that Host name."};
-  if (count(headers, "origin") == 0) return std::nullopt;
+  if (web::header_count(headers, "origin") == 0) return std::nullopt;
   const std::string origin = lowered(header(headers, "origin"));
   if (origin == "http://" + host || origin == "https://" + host) return std::nullopt;
   return Error{ErrorCode::kPermissionDenied, "Pages of other origins may not call this server."};
@@ -76,7 +71,7 @@ std::optional<Error> check_who(Call& call) {
   Shared& shared = *call.shared;
   const Error slow{ErrorCode::kRateLimited, "Too many requests.", {}, {}, "Wait a moment."};
   if (!shared.failures.would_allow(call.request.peer, call.now)) return slow;
-  const bool once = count(call.request.headers, "authorization") == 1;
+  const bool once = web::header_count(call.request.headers, "authorization") == 1;
   const auto principal =
       shared.tokens.check(call.state(), once ? header(call.request.headers, "authorization") : "",
                           call.view->expiry_time(call.now));
@@ -148,8 +143,9 @@ std::optional<Error> check_rights(Call& call) {
 std::optional<Error> read_if_match(Call& call) {
   const Writes writes = call.route->writes;
   if (writes != Writes::kUpdates && writes != Writes::kUpdatesAnyState) return std::nullopt;
+  const auto times = web::header_count(call.request.headers, "if-match");
   std::string_view text = header(call.request.headers, "if-match");
-  if (text.empty()) {
+  if (times == 0) {
     if (writes == Writes::kUpdatesAnyState) return std::nullopt;
     return Error{ErrorCode::kPreconditionRequired,
                  "Say which version you saw.",
@@ -157,13 +153,15 @@ std::optional<Error> read_if_match(Call& call) {
                  {},
                  "Send If-Match with the version that you read."};
   }
-  if (text == "*") {
+  if (text == "*" && times == 1) {
     call.any_version = true;
     return std::nullopt;
   }
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
     text = text.substr(1, text.size() - 2);
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  const bool digits = times == 1 && !text.empty() &&
+                      text.find_first_not_of("0123456789") == text.npos &&
+                      (text.size() == 1 || text.front() != '0');
   const auto version = parse_whole(digits ? text : "-", 0, 1'000'000'000'000'000'000);
   if (!version)
     return Error::invalid("If-Match:", "not_a_version",
@@ -174,7 +172,7 @@ std::optional<Error> read_if_match(Call& call) {
 
 std::optional<Error> read_idempotency_key(Call& call) {
   if (call.route->writes != Writes::kCreates) return std::nullopt;
-  const auto times = count(call.request.headers, "idempotency-key");
+  const auto times = web::header_count(call.request.headers, "idempotency-key");
   if (times == 0) return std::nullopt;
   const std::string_view key = header(call.request.headers, "idempotency-key");
   const bool plain = std::all_of(key.begin(), key.end(), [](char c) {

@@ -359,4 +359,18 @@ TEST_CASE("every malformed request is refused by name and changes nothing") {
   CHECK(before->last_feed_seq == api.controller->view()->last_feed_seq);
 }
 
+TEST_CASE("numbers are taken as programs print them") {
+  ApiFixture api;
+  api.make_team("vision");
+  api.settle();
+  for (const char* asked :
+       {R"({"gpus":4.0})", R"({"gpus":40e-1})", R"({"gpus":0.4E+1})",
+        R"({"gpu":0.30000000000000004})", R"({"gpu":2.5e-1})", R"({"gpus":1,"cpus":0.1000})"}) {
+    CAPTURE(asked);
+    const std::string body = R"({"team":"vision","command":["a"],"resources":)";
+    CHECK(api.ask(api.admin, "POST", "/v1/workloads?dry_run=true", body + asked + "}").status() ==
+          200);
+  }
+}
+
 }  // namespace heddle::api

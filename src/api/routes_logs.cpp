@@ -21,21 +21,20 @@ bool read_ask(const CallPtr& call, LogAsk& ask, bool streamed) {
   ask.replica = query.whole("replica", 0, 4095, faults).value_or(0);
   const auto attempt = query.whole("attempt", 1, 1'000'000, faults);
   const std::string* cursor = query.take("cursor");
-  std::string where = "?cursor";
   std::string text = cursor == nullptr ? "" : *cursor;
-  if (streamed) {
-    const auto last = web::header(call->request.headers, "last-event-id");
-    if (!last.empty()) {
-      text = std::string{last};
-      where = "Last-Event-ID:";
-    }
+  if (web::header_count(call->request.headers, "last-event-id") > 0) {
+    const std::string last{web::header(call->request.headers, "last-event-id")};
+    if (!parse_log_place(last))
+      faults.add("Last-Event-ID:", "bad_cursor", "is not a place in a log", last);
+    else if (streamed)
+      text = last;
   }
   if (cursor != nullptr || !text.empty()) {
     const auto place = parse_log_place(text);
     if (place)
       ask.from = *place;
     else
-      faults.add(where, "bad_cursor", "is not a place in a log", text);
+      faults.add("?cursor", "bad_cursor", "is not a place in a log", text);
     ask.tail = 0;
   }
   query.finish(faults);

@@ -132,6 +132,9 @@ void list_events(const CallPtr& call) {
   call->query.finish(faults);
   if (!page) return call->fail(page.error());
   if (!faults.empty()) return call->fail(faults.error());
+  if (web::header_count(call->request.headers, "last-event-id") > 0 &&
+      web::header(call->request.headers, "last-event-id").empty())
+    return call->fail(Error::invalid("Last-Event-ID:", "bad_cursor", "Last-Event-ID is empty."));
   if (call->wants_stream()) return follow_events(call, filter, *page);
   auto range = feed_range(call);
   if (!range) return call->fail(range.error());

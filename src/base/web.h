@@ -18,6 +18,9 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // The first value of a header, or an empty view. Linear; requests have few headers.
 std::string_view header(const Headers& headers, std::string_view lower_name);
 
+// How often a header was sent: one that is empty was sent, too.
+std::size_t header_count(const Headers& headers, std::string_view lower_name);
+
 struct Request {
   std::string method;  // upper case
   std::string path;    // percent-decoded once, starts with '/'
