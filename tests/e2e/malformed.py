@@ -26,6 +26,7 @@ def raw_body(body, path="/v1/workloads", method="POST"):
 
 H100 = "/v1/teams/vision/shares/h100"
 GET = "GET /v1/teams"
+STREAM = "Accept: text/event-stream"
 CHUNKED = request("POST /v1/workloads", "Content-Type: application/json", "Transfer-Encoding: chunked")
 HEADS = [
     ("GET /v1/teams HTTP/1.1\r\n\r\n", 400, ""),
@@ -250,8 +251,8 @@ OTHERS = [
     (patch("/v1/teams/vision", '{"display":"x"}', "If-Match: *", "If-Match: *"), 400, "If-Match:"),
     (post("{}", "If-Match:", path="/v1/workloads/{{work}}/cancel"), 400, "If-Match:"),
     (request("GET /v1/workloads/{{work}}/logs", "Last-Event-ID:"), 400, "Last-Event-ID:"),
-    (request("GET /v1/workloads/{{work}}/logs", "Last-Event-ID: x", "Accept: text/event-stream"), 400, "Last-Event-ID:"),
-    (request("GET /v1/events", "Last-Event-ID:", "Accept: text/event-stream"), 400, "Last-Event-ID:"),
+    (request("GET /v1/workloads/{{work}}/logs", "Last-Event-ID: x", STREAM), 400, "Last-Event-ID:"),
+    (request("GET /v1/events", "Last-Event-ID:", STREAM), 400, "Last-Event-ID:"),
     (patch("/v1/teams/vision", '{"display":"x"}', 'If-Match: "1", "2"'), 400, "If-Match:"),
     (patch("/v1/teams/vision", '{"id":"tm_1"}', "If-Match: *"), 400, "/id"),
     (patch("/v1/teams/vision", '{"display":"a","display":"b"}', "If-Match: *"), 400, "/display"),
