@@ -133,7 +133,10 @@ void Rounds::step(std::vector<Asked> commands) {
   if (plan_wanted_ && try_now && may_write()) plan_round();
   if (now >= trim_at_ && trouble_.empty() && may_write()) {
     const auto trimmed = store_.trim(now, options_.retention, kTrimRows);
-    const bool more = trimmed && *trimmed == kTrimRows;
+    if (trimmed)
+      for (const WorkloadId id : trimmed->workloads)
+        for (const SiteEngine& site : engines_) site.engine->discard(id);
+    const bool more = trimmed && trimmed->rows == kTrimRows;
     trim_at_ = now + (more ? Duration::millis(200) : options_.trim_every);
   }
 }

@@ -25,6 +25,7 @@ class OneBox {
   Store& store() { return *store_; }
   FaultyStore& faulty() { return *faulty_; }
   FakeWorld& world() { return world_; }
+  FakeEngine& engine() { return *engine_; }
   VirtualClock& clock() { return clock_; }
   UserId admin();
   PoolId pool();

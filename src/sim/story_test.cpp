@@ -172,6 +172,22 @@ TEST_CASE("trouble with the store is over as soon as the store is, without anybo
   CHECK(box.view().trouble.empty());
 }
 
+TEST_CASE("work that ended long ago goes, and its engine throws away what it kept of it") {
+  OneBox box;
+  const TeamId vision = box.team("vision");
+  const WorkloadId old = box.submit(vision, box.job("old", 1, 1'000));
+  box.pass(Duration::seconds(1));
+  REQUIRE(box.workload(old).state == S::kSucceeded);
+  box.pass(Retention{}.ended_workloads - Duration::hours(1));
+  const WorkloadId young = box.submit(vision, box.job("young", 1, 1'000));
+  CHECK(box.store().ended_workload(old)->has_value());
+  CHECK(box.engine().discarded.empty());
+  box.pass(Duration::hours(2));
+  CHECK_FALSE(box.store().ended_workload(old)->has_value());
+  CHECK(box.workload(young).state == S::kSucceeded);
+  CHECK(box.engine().discarded == std::set<WorkloadId>{old});
+}
+
 TEST_CASE("a commit whose outcome is unknown is neither lost nor done twice") {
   for (const Fault fault : {Fault::kBefore, Fault::kAfter}) {
     OneBox box;

@@ -117,6 +117,12 @@ struct Retention {
   Duration ended_workloads = Duration::hours(24 * 400);
 };
 
+// What trim() took away: how many rows, and which workloads are among them.
+struct Trimmed {
+  std::int64_t rows = 0;
+  std::vector<WorkloadId> workloads;
+};
+
 // Threads: commit, open and trim on one thread (the writer's); the reads below from any thread, at
 // any time, also while a commit runs. Nothing throws. Errors: storage_full when the disk is full
 // (nothing was changed), unavailable when the store cannot be reached or written, internal when
@@ -148,8 +154,9 @@ class Store {
                                                                const std::string& key) = 0;
   virtual Result<std::optional<std::string>> blob(const std::string& sha256_hex) = 0;
 
-  // Deletes at most `rows` rows that are past their retention; gives how many it deleted.
-  virtual Result<std::int64_t> trim(Instant now, const Retention& retention, std::int64_t rows) = 0;
+  // Deletes at most `rows` rows that are past their retention (an ended workload with all that
+  // hangs on it counts as one).
+  virtual Result<Trimmed> trim(Instant now, const Retention& retention, std::int64_t rows) = 0;
 
   // A consistent copy of everything as one file, also while commits run. Refuses an existing file.
   virtual Result<Done> backup(const std::string& file) = 0;

@@ -83,7 +83,8 @@ class FakeEngine : public Engine {
   std::vector<Report> take_reports() override;
   Result<LogPage> read_log(const LogQuery& query) override;
   std::unique_ptr<LogWatch> watch_log(const LogQuery& query, std::function<void()> grown) override;
-  void discard(WorkloadId) override {}
+  void discard(WorkloadId workload) override { discarded.insert(workload); }
+  std::set<WorkloadId> discarded;  // for tests
 
  private:
   // How much of a program's story this server has been told.

@@ -65,7 +65,7 @@ class Faulty final : public FaultyStore {
   Result<std::optional<std::string>> blob(const std::string& sha256_hex) override {
     return inner_.blob(sha256_hex);
   }
-  Result<std::int64_t> trim(Instant now, const Retention& retention, std::int64_t rows) override {
+  Result<Trimmed> trim(Instant now, const Retention& retention, std::int64_t rows) override {
     return inner_.trim(now, retention, rows);
   }
   Result<Done> backup(const std::string& file) override { return inner_.backup(file); }

@@ -84,7 +84,7 @@ void MemoryDisk::drop_ended(WorkloadId id) {
   ended.erase(id);
 }
 
-std::int64_t MemoryDisk::trim(Instant now, const Retention& retention, std::int64_t rows) {
+Trimmed MemoryDisk::trim(Instant now, const Retention& retention, std::int64_t rows) {
   std::int64_t deleted = trim_log(feed, now - retention.feed, rows);
   deleted += trim_log(audit, now - retention.audit, rows - deleted);
   for (auto at = idempotency.begin(); at != idempotency.end() && deleted < rows;) {
@@ -101,7 +101,8 @@ std::int64_t MemoryDisk::trim(Instant now, const Retention& retention, std::int6
     if (workload.ended_at < now - retention.ended_workloads && !holds) old.push_back(id);
   }
   for (const WorkloadId id : old) drop_ended(id);
-  return deleted + static_cast<std::int64_t>(old.size());
+  deleted += static_cast<std::int64_t>(old.size());
+  return {deleted, std::move(old)};
 }
 
 }  // namespace heddle

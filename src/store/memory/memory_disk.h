@@ -17,7 +17,7 @@ namespace heddle {
 class MemoryDisk {
  public:
   void apply(const Batch& batch);
-  std::int64_t trim(Instant now, const Retention& retention, std::int64_t rows);
+  Trimmed trim(Instant now, const Retention& retention, std::int64_t rows);
 
   std::mutex mutex;
   std::int64_t epoch = 0;

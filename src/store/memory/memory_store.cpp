@@ -111,7 +111,7 @@ class MemoryStore final : public Store {
     return std::optional{found->second};
   }
 
-  Result<std::int64_t> trim(Instant now, const Retention& retention, std::int64_t rows) override {
+  Result<Trimmed> trim(Instant now, const Retention& retention, std::int64_t rows) override {
     const Lock lock{disk_->mutex};
     return disk_->trim(now, retention, rows);
   }

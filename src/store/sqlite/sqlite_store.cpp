@@ -135,7 +135,7 @@ class SqliteStore final : public Store {
     return read([&](Connection& c) { return read_blob(c, sha256_hex); });
   }
 
-  Result<std::int64_t> trim(Instant now, const Retention& retention, std::int64_t rows) override {
+  Result<Trimmed> trim(Instant now, const Retention& retention, std::int64_t rows) override {
     return guarded([&] { return sqlite::trim(*writer_, now, retention, rows); });
   }
 

@@ -56,7 +56,7 @@ void delete_workload(Connection& connection, WorkloadId id) {
   connection.run("DELETE FROM workloads WHERE id = ?", id);
 }
 
-std::int64_t trim_workloads(Connection& connection, Instant before, std::int64_t rows) {
+std::vector<WorkloadId> trim_workloads(Connection& connection, Instant before, std::int64_t rows) {
   std::vector<WorkloadId> old;
   {
     // What still holds devices stays in the books, however old.
@@ -69,20 +69,21 @@ std::int64_t trim_workloads(Connection& connection, Instant before, std::int64_t
     while (query->next()) query->take(old.emplace_back());
   }
   for (const WorkloadId id : old) delete_workload(connection, id);
-  return static_cast<std::int64_t>(old.size());
+  return old;
 }
 
 }  // namespace
 
-std::int64_t trim(Connection& connection, Instant now, const Retention& retention,
-                  std::int64_t rows) {
+Trimmed trim(Connection& connection, Instant now, const Retention& retention, std::int64_t rows) {
   Transaction transaction{connection, Span::kWrite};
   std::int64_t deleted = trim_feed(connection, now - retention.feed, rows);
   deleted += trim_audit(connection, now - retention.audit, rows - deleted);
   deleted += trim_idempotency(connection, now - retention.idempotency, rows - deleted);
-  deleted += trim_workloads(connection, now - retention.ended_workloads, rows - deleted);
+  std::vector<WorkloadId> workloads =
+      trim_workloads(connection, now - retention.ended_workloads, rows - deleted);
   transaction.commit();
-  return deleted;
+  deleted += static_cast<std::int64_t>(workloads.size());
+  return {deleted, std::move(workloads)};
 }
 
 }  // namespace heddle::sqlite
