@@ -10,10 +10,25 @@ from test_borders import steering
 
 TOKEN = "heddle_tk_1_" + "c" * 64
 VALUES = [
-    "file:///etc/passwd", "javascript:alert(1)", "http://169.254.169.254/latest", "\x1b]8;;file:///etc/passwd\x07click\x1b]8;;\x07",
-    "\x1b]52;c;ZXZpbA==\x07", "\x1b[2J\x1b[1;1H$ ", "\r\nerror: all is well", "\u202etxt.exe", "-rf", "--server=http://evil.example",
-    "$(touch made)", "`touch made`", "; touch made", "../../made", "/etc/cron.d/made", "%n%s%p", "a\0b", "\ud83d\udca9" * 5_000,
-]  # fmt: skip
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "http://169.254.169.254/latest",
+    "\x1b]8;;file:///etc/passwd\x07click\x1b]8;;\x07",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b[2J\x1b[1;1H$ ",
+    "\r\nerror: all is well",
+    "\u202etxt.exe",
+    "-rf",
+    "--server=http://evil.example",
+    "$(touch made)",
+    "`touch made`",
+    "; touch made",
+    "../../made",
+    "/etc/cron.d/made",
+    "%n%s%p",
+    "a\0b",
+    "\ud83d\udca9" * 5_000,
+]
 
 
 @pytest.fixture
@@ -39,10 +54,19 @@ def hostile_problem(text):
 @pytest.mark.parametrize("text", VALUES, ids=range(len(VALUES)))
 def test_hostile_values_are_shown_as_text_and_nothing_is_made(reader, tmp_path, text):
     hostile = workload(
-        name=text, team_name=text, owner_name=text, project=text, pool_name=text, state=text, command=[text], env={text: text},
-        node_names=[text], notes=[text], end={"cause": text, "exit_code": 0, "signal": None, "message": text},
+        name=text,
+        team_name=text,
+        owner_name=text,
+        project=text,
+        pool_name=text,
+        state=text,
+        command=[text],
+        env={text: text},
+        node_names=[text],
+        notes=[text],
+        end={"cause": text, "exit_code": 0, "signal": None, "message": text},
         reason={"code": text, "sentence": text, "next": text, "pool_id": None, "pool_name": text, "numbers": {}},
-    )  # fmt: skip
+    )
 
     def answer(handler, _):
         path = handler.path.split("?")[0]
@@ -95,8 +119,15 @@ def test_an_endless_answer_ends(reader, kind):
 
 
 def test_deep_and_odd_json_is_no_crash(reader):
-    for body in ("[" * 200_000, '{"items":' * 50_000, "null", "1e999", '{"items":[null,1,"a",[],{}]}', '{"items":{"a":1}}',
-                 json.dumps({"items": [{k: v for k in workload()} for v in (None, -1, [], {}, True)]})):  # fmt: skip
+    for body in (
+        "[" * 200_000,
+        '{"items":' * 50_000,
+        "null",
+        "1e999",
+        '{"items":[null,1,"a",[],{}]}',
+        '{"items":{"a":1}}',
+        json.dumps({"items": [{k: v for k in workload()} for v in (None, -1, [], {}, True)]}),
+    ):
         with Double(lambda handler, _, body=body: handler.answer(body)) as server:
             for words in (("ps",), ("show", "wl_1"), ("nodes",)):
                 done = reader(server.url).run(*words)
