@@ -36,7 +36,6 @@ std::optional<Workload> read_ended(Connection& connection, WorkloadId id);
 std::vector<Workload> read_ended_page(Connection& connection, const EndedQuery& query);
 
 // trim.cpp; see Store::trim. One transaction.
-Trimmed trim(Connection& connection, Instant now, const Retention& retention,
-                  std::int64_t rows);
+Trimmed trim(Connection& connection, Instant now, const Retention& retention, std::int64_t rows);
 
 }  // namespace heddle::sqlite
