@@ -184,10 +184,19 @@ TEST_CASE("columns drop in their order where there is no room, and are named") {
   CHECK(wide.find("not shown") == std::string::npos);
   const std::string narrow = table.text({.columns = 40, .ascii = true});
   CHECK(narrow ==
-        "NAME          STATE    CLASS\n"
-        "a-lon...work  running  training\n"
+        "NAME                   STATE    CLASS\n"
+        "a-long-na...some-work  running  training\n"
         "not shown, the terminal is narrow: note\n");
   CHECK(table.text({.columns = 20, .ascii = true}).find("note class") != std::string::npos);
+}
+
+TEST_CASE("a name has its room back once a column was left out") {
+  Table table({{"NAME", Align::kLeft, 0, true}, {"KIND", Align::kLeft, 1}, {"STATE"}});
+  table.row({"python3-abcdefgh", "development", "running"});
+  CHECK(table.text({.columns = 30, .ascii = true}) ==
+        "NAME              STATE\n"
+        "python3-abcdefgh  running\n"
+        "not shown, the terminal is narrow: kind\n");
 }
 
 TEST_CASE("no line of a table is wider than the terminal when it can be helped") {

@@ -76,6 +76,7 @@ std::string Table::text(const Look& look) const {
       widths[i] = std::max(least, widths[i] - std::min(widths[i], wide - look.columns));
     }
   };
+  const std::vector<std::size_t> natural = widths;
   fit_names();
   std::vector<std::size_t> left_out;
   while (total(widths, shown, gap) > look.columns) {
@@ -84,6 +85,8 @@ std::string Table::text(const Look& look) const {
     if (columns_[*worst].drop == 0) break;
     left_out.push_back(*worst);
     shown.erase(worst);
+    widths = natural;  // names may have room again
+    fit_names();
   }
 
   std::string out;
