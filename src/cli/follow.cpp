@@ -167,10 +167,11 @@ struct Follower::State {
       words += nodes.empty() ? "" : " on " + nodes;
       if (state == "running" && options.logs) words += "; logs follow";
     } else if (heddle::cli::has_ended(workload)) {
-      words += " " + end_words(workload);
+      if (const std::string end = end_words(workload); end != state) words += " " + end;
       const std::string message = text(part(workload, "end"), "message");
       if (!message.empty()) words += ": " + message;
     }
+    words.erase(words.find_last_not_of(' ') + 1);
     return safe(words);
   }
 

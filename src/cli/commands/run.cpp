@@ -86,7 +86,7 @@ std::optional<Error> add_resources(json& body, const Arguments& arguments) {
   json resources = json::object();
   int forms = 0;
   for (const char* form : {"gpus", "gpu", "gpu-memory"}) forms += arguments.has(form) ? 1 : 0;
-  if (forms > 1) return bad_flag("gpus", "--gpu and --gpu-memory exclude each other: take one.");
+  if (forms > 1) return bad_flag("gpus", "or --gpu or --gpu-memory: only one of them.");
   if (auto e = add_whole(resources, "gpus", arguments, "gpus", 0, 512)) return e;
   if (auto e = add_whole(resources, "devices", arguments, "devices", 1, 512)) return e;
   if (arguments.has("gpu")) {
@@ -239,6 +239,8 @@ int run(Session& session, const Arguments& arguments) {
       if (!answer || (!answer->empty() && *answer != "y")) return 130;
     }
   }
+  // The name that was made up and shown is the name it gets.
+  if (!body.contains("name")) body["name"] = text(*preview, "name");
   const auto work = submit_work(session, body);
   if (!work) return failed(session, work.error());
   const std::string name = safe(text(*work, "name"));

@@ -78,7 +78,8 @@ std::string ps_text(const json& list, const Look& look, bool all) {
   if (table.empty())
     return all ? "No work yet. Start some: heddle run --gpus 1 -- PROGRAM\n"
                : "Nothing runs and nothing waits. Ended work: heddle ps --all\n";
-  std::string out = table.text(look) + gpu_words(held) + " GPUs held.";
+  std::string out =
+      table.text(look) + gpu_words(held) + (held == 1000 ? " GPU held." : " GPUs held.");
   if (!part(list, "next_cursor").is_null()) out += " There is more: --limit N.";
   if (!all) out += " Ended work: heddle ps --all";
   return out + "\n";
@@ -90,7 +91,7 @@ int ps(Session& session, const Arguments& arguments) {
   if (arguments.has("limit")) {
     const auto limit = parse_whole(arguments.value("limit"), 1, 1'000'000);
     if (!limit)
-      return session.fail({ErrorCode::kInvalidArgument, "--limit: " + limit.error().message});
+      return session.fail({ErrorCode::kInvalidArgument, "--limit " + limit.error().message});
     most = *limit;
   }
   const Look& look = session.console().look();
