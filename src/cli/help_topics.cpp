@@ -13,7 +13,7 @@ constexpr Topic kTopics[] = {
     {"exit-codes", R"(Exit codes, by cause
 
     0   done
-    1   the answer is no: the job failed, a plan would be refused
+    1   the answer is no: the job failed, --dry-run found that it would be refused
     2   bad input: a flag, a field, a file
     3   not found, or not for you to see
     4   log in first
@@ -40,7 +40,7 @@ heddle run, and heddle wait --exit-code, pass the job's own code through:
             --gpu-memory 20GiB (a device with that much free)
   memory    20GB (10^9), 20GiB (2^30), 512MiB, 1.5TB; never without a unit
   time      90s  90m  12h  2d
-  shares    heddle guarantee set vision h100 8
+  shares    heddle guarantee set vision 8 --pool h100
 
 Shown: GPUs with up to three decimals, times in your zone (TZ), durations in two
 units, money with two decimals. -o json has base units: gpu_milli, memory_bytes,
