@@ -54,6 +54,7 @@ struct Command {
   std::vector<Flag> flags = {};
   std::vector<Place> places = {};
   bool takes_program = false;  // everything behind `--` is a program with its arguments
+  bool needs_setup = true;     // false: works whatever the configuration and the token are
   int (*run)(Session&, const Arguments&) = nullptr;  // the exit code
 };
 

@@ -64,9 +64,7 @@ int offer(std::vector<std::string> words, const Environment& environment) {
   return 0;
 }
 
-}  // namespace
-
-int run_heddle(const std::vector<std::string>& words, const Environment& environment) {
+int run_words(const std::vector<std::string>& words, const Environment& environment) {
   if (!words.empty() && words.front() == "__complete")
     return offer({words.begin() + 1, words.end()}, environment);
   const auto parsed = parse(words);
@@ -79,9 +77,24 @@ int run_heddle(const std::vector<std::string>& words, const Environment& environ
     print(help_of(*parsed->command));
     return 0;
   }
-  auto session = Session::start(parsed->arguments, environment);
-  if (!session) return fail_early(words, session.error());
+  const std::string help = "heddle " + std::string(parsed->command->path) + " --help";
+  const auto needs = parsed->command->needs_setup ? Needs::kSetup : Needs::kNothing;
+  auto session = Session::start(parsed->arguments, environment, needs);
+  if (!session) return fail_early(words, with_next(session.error(), help));
+  (*session)->name_help(help);
   return parsed->command->run(**session, parsed->arguments);
+}
+
+}  // namespace
+
+int run_heddle(const std::vector<std::string>& words, const Environment& environment) {
+  const int code = run_words(words, environment);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  // What was asked for may be done; a script must not take half an answer for a whole one.
+  Error error{ErrorCode::kStorageFull, "the output could not be written, or only in part."};
+  error.next = "make room where it goes; what was changed on the server stays changed";
+  const int failed = fail_early(words, error);
+  return code == 0 ? failed : code;
 }
 
 }  // namespace heddle::cli

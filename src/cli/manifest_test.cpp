@@ -164,7 +164,7 @@ TEST_CASE("a file that is not there, or too large, is named with its line") {
   const auto second =
       read_manifests(folder.put("b.yaml", "command: [a]\nfiles:\n- {path: x, from: big}\n"));
   REQUIRE_FALSE(second.has_value());
-  CHECK(second.error().message.find("larger than 524288 bytes") != std::string::npos);
+  CHECK(second.error().message.find("larger than 512 KiB") != std::string::npos);
 }
 
 }  // namespace heddle::cli

@@ -340,3 +340,30 @@ def test_a_revoked_token_needs_a_login(house):
     assert admin.run("tokens", "revoke", made["id"]).returncode == 0
     done = short.run("whoami")
     assert done.returncode == 4 and "heddle login" in done.stderr
+    assert "does not take the token of HEDDLE_TOKEN_FILE" in done.stderr
+
+
+def test_help_works_whatever_is_set_and_a_missing_token_file_says_so(house):
+    lost = Reader(house["admin"].home, house["server"].url, house["server"].folder / "no-such-file")
+    assert lost.run("help", "exit-codes").stdout.startswith("Exit codes")
+    assert lost.run("version").returncode == 0
+    done = lost.run("ps")
+    assert done.returncode == 2 and "HEDDLE_TOKEN_FILE" in done.stderr and "next:" in done.stderr
+
+
+def test_an_answer_that_could_not_be_written_is_an_error(ana):
+    with open("/dev/full", "w") as full:
+        words = [str(BIN / "heddle"), "pools"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, env=ana.environment, timeout=WITHIN_S)
+    assert done.returncode == 9 and b"could not be written" in done.stderr
+
+
+def test_the_name_in_the_plan_is_the_name_it_gets(ana):
+    done = ana.run("run", "--gpu", "0.1", "--", PYTHON, "-c", "print(1)")
+    planned = done.stderr.split("name ", 1)[1].split()[0]
+    assert f"{planned} (wl_" in done.stderr
+
+
+def test_the_only_team_need_not_be_named(ana):
+    assert ana.run("shares").returncode == 0
+    assert "vision" in ana.run("teams", "show").stdout

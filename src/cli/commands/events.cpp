@@ -109,7 +109,7 @@ int audit(Session& session, const Arguments& arguments) {
   if (arguments.has("limit")) {
     const auto limit = parse_whole(arguments.value("limit"), 1, 1'000'000);
     if (!limit)
-      return session.fail({ErrorCode::kInvalidArgument, "--limit: " + limit.error().message});
+      return session.fail({ErrorCode::kInvalidArgument, "--limit " + limit.error().message});
     most = *limit;
   }
   const auto list = session.list("/v1/audit", static_cast<std::size_t>(most));

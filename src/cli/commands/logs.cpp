@@ -21,7 +21,7 @@ Result<std::optional<std::int64_t>> whole(const Arguments& arguments, const char
   const auto value = parse_whole(arguments.value(flag_name), low, high);
   if (!value)
     return Error{ErrorCode::kInvalidArgument,
-                 "--" + std::string(flag_name) + ": " + value.error().message};
+                 "--" + std::string(flag_name) + " " + value.error().message};
   return std::optional<std::int64_t>{*value};
 }
 

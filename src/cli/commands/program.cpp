@@ -114,6 +114,7 @@ Command completion_command() {
               "source <(heddle completion bash)\n"
               "heddle completion fish > ~/.config/fish/completions/heddle.fish",
           .places = {{"SHELL", 1, 1, Offers::kWords, "bash zsh fish"}},
+          .needs_setup = false,
           .run = &completion};
 }
 
@@ -123,6 +124,7 @@ Command help_command() {
           .examples = "heddle help exit-codes\nheddle help run\nheddle help --all -o json",
           .flags = {{"all", "", "every command; with -o json the tree for tools"}},
           .places = {{"TOPIC", 0, 3, Offers::kWords, "exit-codes units files flags names"}},
+          .needs_setup = false,
           .run = &help};
 }
 
@@ -130,6 +132,7 @@ Command version_command() {
   return {.path = "version",
           .summary = "the version of this program",
           .examples = "heddle version",
+          .needs_setup = false,
           .run = &version};
 }
 

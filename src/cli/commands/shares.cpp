@@ -21,13 +21,9 @@ std::string limit_words(const json& share) {
 }
 
 int shares(Session& session, const Arguments& arguments) {
-  const std::string team = arguments.places.empty() ? session.team() : arguments.places.front();
-  if (team.empty()) {
-    Error error{ErrorCode::kInvalidArgument, "which team? None is set and none is named."};
-    error.next = "heddle teams";
-    return session.fail(error);
-  }
-  const auto list = session.list("/v1/teams/" + client::encode_part(team) + "/shares");
+  const auto team = session.one_team(arguments);
+  if (!team) return session.fail(team.error());
+  const auto list = session.list("/v1/teams/" + client::encode_part(*team) + "/shares");
   if (!list) return session.fail(list.error());
   return session.show(*list, [&] {
     Table table({{"POOL", Align::kLeft, 0, true},
@@ -63,7 +59,7 @@ int set_amount(Session& session, const Arguments& arguments, const std::string& 
   const bool none = key == "limit" && amount == "none";
   const auto milli = none ? Result<std::int64_t>(0) : parse_thousandths(amount, 0, kMostGpuMilli);
   if (!milli)
-    return session.fail({ErrorCode::kInvalidArgument, key + ": " + milli.error().message});
+    return session.fail({ErrorCode::kInvalidArgument, "the " + key + " " + milli.error().message});
   const std::string path =
       "/v1/teams/" + client::encode_part(team) + "/shares/" + client::encode_part(pool);
   const auto before = session.get(path);

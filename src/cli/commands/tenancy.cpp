@@ -22,15 +22,6 @@ std::string date_words(const json& object, std::string_view key) {
   return when ? short_time_words(*when, reader_now()) : "-";
 }
 
-// The team that a command is about: a place, or the one that applies.
-Result<std::string> about_team(Session& session, const Arguments& arguments) {
-  if (!arguments.places.empty()) return arguments.places.front();
-  if (!session.team().empty()) return session.team();
-  Error error{ErrorCode::kInvalidArgument, "which team? None is set and none is named."};
-  error.next = "heddle teams";
-  return error;
-}
-
 int teams(Session& session, const Arguments&) {
   const auto list = session.list("/v1/teams");
   if (!list) return session.fail(list.error());
@@ -87,7 +78,7 @@ std::string members_text(const json& list, const Look& look) {
 }
 
 int teams_show(Session& session, const Arguments& arguments) {
-  const auto name = about_team(session, arguments);
+  const auto name = session.one_team(arguments);
   if (!name) return session.fail(name.error());
   auto team = session.get(team_path(*name));
   if (!team) return session.fail(team.error());
@@ -104,7 +95,7 @@ int teams_show(Session& session, const Arguments& arguments) {
 }
 
 int members(Session& session, const Arguments& arguments) {
-  const auto name = about_team(session, arguments);
+  const auto name = session.one_team(arguments);
   if (!name) return session.fail(name.error());
   const auto list = session.list(team_path(*name, "/members"));
   if (!list) return session.fail(list.error());

@@ -45,6 +45,8 @@ int tokens_create(Session& session, const Arguments& arguments) {
   json body{{"name", arguments.places.front()}};
   if (arguments.has("user")) body["user"] = arguments.value("user");
   if (arguments.has("for")) body["lives"] = arguments.value("for");
+  session.name_places(
+      [](std::string_view pointer) { return std::string(pointer == "/lives" ? "--for" : ""); });
   const auto token = session.write({"POST", "/v1/tokens", Keyed::kYes}, &body);
   if (!token) return session.fail(token.error());
   if (!session.console().is_text()) return session.show(*token, [] { return std::string(); });

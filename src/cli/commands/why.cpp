@@ -29,7 +29,8 @@ std::string reason_numbers(const json& reason) {
   }
   out += "  your team  holds " + gpus("held_by_team_gpu_milli") + ", guarantee " +
          gpus("guarantee_gpu_milli");
-  if (maybe_number(n, "limit_gpu_milli")) out += ", limit " + gpus("limit_gpu_milli");
+  const bool limited = maybe_number(n, "limit_gpu_milli").has_value();
+  out += limited ? ", limit " + gpus("limit_gpu_milli") : ", no limit";
   if (number(n, "asked_gpu_milli") > 0) out += "; this asks for " + gpus("asked_gpu_milli");
   return out + "\n";
 }

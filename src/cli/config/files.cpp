@@ -47,7 +47,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most) {
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
     if (text.size() > most)
-      return trouble(path, "it is larger than " + std::to_string(most) + " bytes");
+      return trouble(path, "it is larger than " + std::to_string(most / 1024) + " KiB");
   }
 }
 

@@ -20,7 +20,25 @@ ErrorCode code_for(int status) {
   return status >= 500 ? ErrorCode::kInternal : ErrorCode::kInvalidArgument;
 }
 
+// `/name must be ...` said to somebody who typed --name: names the place as the reader knows it.
+std::string in_words_of_reader(const Error& error, std::string_view place) {
+  if (error.fields.empty()) return error.message;
+  const std::string& pointer = error.fields.front().pointer;
+  if (pointer.size() < 2 || !error.message.starts_with(pointer + " ")) return error.message;
+  std::string name = pointer.front() == '?' ? "--" + pointer.substr(1) : pointer.substr(1);
+  if (place.starts_with("--")) name = place;
+  return name + error.message.substr(pointer.size());
+}
+
 }  // namespace
+
+Error with_next(Error error, const std::string& help) {
+  if (!error.next.empty()) return error;
+  if (error.code == ErrorCode::kInvalidArgument) error.next = help;
+  if (error.code == ErrorCode::kPermissionDenied)
+    error.next = "heddle whoami shows what you are; a team admin or an administrator may do more";
+  return error;
+}
 
 Error error_from(int status, const web::Headers& headers, const std::string& body,
                  std::string& request_id) {
@@ -45,13 +63,17 @@ Error error_from(int status, const web::Headers& headers, const std::string& bod
 
 std::string error_text(const Error& error, const std::string& request_id,
                        const std::function<std::string(std::string_view)>& where) {
-  std::string message = safe(error.message);
+  const auto named = [&](const FieldError& field) {
+    return where ? where(field.pointer) : std::string();
+  };
+  const std::string first = error.fields.empty() ? "" : named(error.fields.front());
+  std::string message = safe(in_words_of_reader(error, first));
   if (!message.empty() && message.back() != '.' && message.back() != '?') message += '.';
   std::string out = "error: " + message + "\n";
   constexpr std::size_t kMostPlaces = 3;
   for (std::size_t i = 0; i < error.fields.size() && i < kMostPlaces; ++i) {
     const FieldError& field = error.fields[i];
-    const std::string place = where ? where(field.pointer) : "";
+    const std::string place = named(field);
     if (place.empty() && field.pointer.empty()) continue;
     std::string line = "  where: " + safe(place.empty() ? field.pointer : place);
     if (!field.given.empty()) line += ", given " + safe(field.given);

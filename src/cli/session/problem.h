@@ -16,6 +16,10 @@ namespace heddle::cli {
 Error error_from(int status, const web::Headers& headers, const std::string& body,
                  std::string& request_id);
 
+// The error, with a next step if it has none and its cause has a usual one. `help` is what to type
+// for help on the command that failed.
+Error with_next(Error error, const std::string& help);
+
 // What failed, where, why, next: at most six lines, then the request id. All of it made safe.
 // `where` names a pointer for the reader, or gives an empty text.
 std::string error_text(const Error& error, const std::string& request_id,

@@ -27,6 +27,21 @@ TEST_CASE("a problem becomes four parts and its request id") {
         "  request rq_82a\n");
 }
 
+TEST_CASE("an error speaks of the flag that was typed, and has a next step") {
+  Error error{ErrorCode::kInvalidArgument, "/name must be short; 'Foo' was given."};
+  error.fields.push_back({"/name", "bad_name", "Foo"});
+  const auto flag = [](std::string_view) { return std::string("--name"); };
+  CHECK(error_text(with_next(error, "heddle run --help"), "", flag) ==
+        "error: --name must be short; 'Foo' was given.\n"
+        "  where: --name, given Foo (bad name)\n"
+        "  next:  heddle run --help\n");
+  CHECK(error_text(error, "", {}).starts_with("error: name must be short"));
+  error.next = "kept";
+  CHECK(with_next(error, "heddle run --help").next == "kept");
+  CHECK(with_next({ErrorCode::kPermissionDenied, "no."}, "").next.starts_with("heddle whoami"));
+  CHECK(with_next({ErrorCode::kInternal, "no."}, "heddle x --help").next.empty());
+}
+
 TEST_CASE("an error has at most six lines before its request id, and is inert") {
   Error error{ErrorCode::kInvalidArgument, "bad\n\x1b[2J\nnews"};
   for (int i = 0; i < 10; ++i)

@@ -54,8 +54,12 @@ Result<std::string> find_token(const Environment& environment, const UserConfig&
                                const client::Origin& server) {
   if (const std::string file = environment("HEDDLE_TOKEN_FILE"); !file.empty()) {
     const auto text = read_file(file, 4096);
-    if (!text) return text.error();
-    return stripped(*text);
+    if (text) return stripped(*text);
+    Error error = text.error();
+    error.message = "HEDDLE_TOKEN_FILE: " + error.message;
+    error.next = "let it name the file of your token; or: unset HEDDLE_TOKEN_FILE, heddle login " +
+                 server.text();
+    return error;
   }
   if (std::string token = environment("HEDDLE_TOKEN"); !token.empty()) return stripped(token);
   const auto login = config.servers.find(server.text());
@@ -84,13 +88,14 @@ std::string name_of(const json& item) {
 
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::start(const Arguments& arguments,
-                                                Environment environment) {
+Result<std::unique_ptr<Session>> Session::start(const Arguments& arguments, Environment environment,
+                                                Needs needs) {
   std::unique_ptr<Session> session(new Session);
   const auto options = console_options(arguments);
   if (!options) return options.error();
   session->environment_ = std::move(environment);
   session->console_ = std::make_unique<Console>(*options, session->environment_);
+  if (needs == Needs::kNothing) return session;
   session->config_path_ = user_config_path(session->environment_);
   auto config = read_user_config(session->config_path_);
   if (!config) return config.error();
@@ -104,8 +109,7 @@ Result<std::unique_ptr<Session>> Session::start(const Arguments& arguments,
   if (arguments.has("timeout")) {
     const auto timeout =
         parse_duration(arguments.value("timeout"), Duration::millis(1), kLongestTimeout);
-    if (!timeout)
-      return Error{ErrorCode::kInvalidArgument, "--timeout: " + timeout.error().message};
+    if (!timeout) return Error{ErrorCode::kInvalidArgument, "--timeout " + timeout.error().message};
     session->timeout_ = *timeout;
     session->options_.answer_within = *timeout;
   }
@@ -114,6 +118,8 @@ Result<std::unique_ptr<Session>> Session::start(const Arguments& arguments,
   session->options_.interrupt_fd = session->console_->interrupt_fd();
   auto token = find_token(session->environment_, session->user_config_, session->options_.server);
   if (!token) return token.error();
+  for (const char* variable : {"HEDDLE_TOKEN", "HEDDLE_TOKEN_FILE"})
+    if (!session->environment_(variable).empty()) session->token_from_ = variable;
   session->options_.token = std::move(*token);
   return session;
 }
@@ -121,6 +127,7 @@ Result<std::unique_ptr<Session>> Session::start(const Arguments& arguments,
 void Session::use(client::Origin server, std::string token) {
   options_.server = std::move(server);
   options_.token = std::move(token);
+  token_from_.clear();
   http_.reset();
 }
 
@@ -136,8 +143,21 @@ std::unique_ptr<client::Streams> Session::streams() const {
 Error Session::error_of(const client::Answer& answer) {
   Error error = error_from(answer.status, answer.headers, answer.body, request_id_);
   problem_ = json::accept(answer.body) ? answer.body : "";
-  if (error.code == ErrorCode::kUnauthenticated && error.next.empty())
-    error.next = "heddle login " + options_.server.text();
+  return error.code == ErrorCode::kUnauthenticated ? not_logged_in() : error;
+}
+
+// The server does not say more than that a valid token is needed; here is known which one it saw.
+Error Session::not_logged_in() const {
+  const std::string login = "heddle login " + options_.server.text();
+  Error error{ErrorCode::kUnauthenticated, "you are not logged in to " + options_.server.text()};
+  error.next = login;
+  if (options_.token.empty() && token_from_.empty()) return error;
+  error.message =
+      options_.server.text() + " does not take " +
+      (token_from_.empty() ? std::string("this token") : "the token of " + token_from_) +
+      ": it is wrong, over or revoked";
+  error.next = token_from_.empty() ? login + ", with a new token"
+                                   : "put a new one there; or: unset " + token_from_ + ", " + login;
   return error;
 }
 
@@ -225,11 +245,24 @@ void Session::name_places(std::function<std::string(std::string_view)> where) {
   where_ = std::move(where);
 }
 
-int Session::fail(const Error& error) {
+Result<std::string> Session::one_team(const Arguments& arguments) {
+  if (!arguments.places.empty()) return arguments.places.front();
+  if (!team().empty()) return team();
+  const auto teams = list("/v1/teams", 2);
+  if (!teams) return teams.error();
+  const json& items = part(*teams, "items");
+  if (items.is_array() && items.size() == 1) return text(items.front(), "name");
+  Error error{ErrorCode::kInvalidArgument, "which team? None is set and none is named."};
+  error.next = "heddle teams";
+  return error;
+}
+
+int Session::fail(const Error& raw) {
   if (interrupted_) {
     console_->take_interrupt();
     return 130;
   }
+  const Error error = with_next(raw, help_);
   if (console_->is_text() || console_->options().output == Output::kName) {
     std::string lines = error_text(error, request_id_, where_);
     lines.pop_back();

@@ -27,11 +27,15 @@ struct Write {
   std::string if_match = {};
 };
 
+// What a command needs before it can begin.
+enum class Needs : std::uint8_t { kNothing, kSetup };
+
 class Session {
  public:
-  // Reads configuration and environment. `parsed` outlives the session.
-  static Result<std::unique_ptr<Session>> start(const Arguments& arguments,
-                                                Environment environment);
+  // Reads configuration and environment; with Needs::kNothing only how to print, so that help
+  // works where nothing else does.
+  static Result<std::unique_ptr<Session>> start(const Arguments& arguments, Environment environment,
+                                                Needs needs = Needs::kSetup);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -44,6 +48,9 @@ class Session {
   const client::Origin& server() const { return options_.server; }
   // The team that applies, or empty: the server then takes the user's only one.
   std::string team() const { return settings_.winner("team").value; }
+  // The team of a command about one team: its first word, the one that applies, the only one that
+  // the user may see, or an error.
+  Result<std::string> one_team(const Arguments& arguments);
   // --timeout, if given.
   std::optional<Duration> timeout() const { return timeout_; }
 
@@ -67,6 +74,9 @@ class Session {
   // How a pointer into what was sent is named to the reader: a flag, or a line of a file.
   void name_places(std::function<std::string(std::string_view pointer)> where);
 
+  // What to type for help on this command: the next step of bad input that has no better one.
+  void name_help(std::string command_line) { help_ = std::move(command_line); }
+
   // Prints a result in the chosen form; `text` makes the form for people. A list has `items`.
   // Gives exit code 0.
   int show(const nlohmann::json& result, const std::function<std::string()>& text);
@@ -77,6 +87,7 @@ class Session {
   Session() = default;
   Result<nlohmann::json> exchange(const client::Call& call);
   Error error_of(const client::Failure& failure);
+  Error not_logged_in() const;
   client::HttpClient& http();
 
   Environment environment_;
@@ -88,6 +99,8 @@ class Session {
   std::unique_ptr<client::HttpClient> http_;
   std::optional<Duration> timeout_;
   std::function<std::string(std::string_view)> where_;
+  std::string help_;
+  std::string token_from_;  // a variable, or empty for the login
   bool interrupted_ = false;
   std::string problem_;     // the server's own, of the last failed answer
   std::string request_id_;  // likewise
