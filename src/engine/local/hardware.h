@@ -26,7 +26,7 @@ class Hardware {
   // N of /dev/nvidiaN; nullopt for simulated and unknown devices.
   std::optional<std::int64_t> minor_of(const std::string& uuid) const;
 
-  // How much memory a replica on simulated devices may really use: the machine's share for
+  // The most memory that a replica on simulated devices may use: the machine's share for
   // `gpu_milli`, at least 256 MiB.
   std::int64_t simulated_memory_ceiling(std::int64_t gpu_milli) const;
 

@@ -219,13 +219,16 @@ TEST_CASE("passing the memory ceiling is told apart from other ends") {
   Local local;
   local.bench.attach();
   if (!local.bench.engine().traits().limits_memory) return;
-  StartOrder order = local.bench.order(python("x = bytearray(8 << 30); print('survived')"));
-  order.simulated = false;
-  order.devices.clear();
-  order.memory_bytes = 64 << 20;
-  local.bench.start(order);
-  REQUIRE(local.bench.wait_released(order.allocation));
-  CHECK(local.bench.story(order.allocation).end.cause == EndCause::kOutOfMemory);
+  for (const bool simulated : {false, true}) {
+    CAPTURE(simulated);
+    StartOrder order = local.bench.order(python("x = b'x' * (192 << 20); print('survived')"));
+    order.simulated = simulated;
+    if (!simulated) order.devices.clear();
+    order.memory_bytes = 64 << 20;
+    local.bench.start(order);
+    REQUIRE(local.bench.wait_released(order.allocation));
+    CHECK(local.bench.story(order.allocation).end.cause == EndCause::kOutOfMemory);
+  }
 }
 
 TEST_CASE("attempts share the working folder, teams' folders are closed to others") {

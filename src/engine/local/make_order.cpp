@@ -163,8 +163,11 @@ Result<shim::Order> make_order(const StartOrder& start, const OrderSettings& set
   add_command(spec, start, settings);
   if (!add_devices(spec, start, hardware))
     return Error{ErrorCode::kUnavailable, "A GPU of this start is not there any more.", {}, {}, {}};
-  spec.memory_bytes =
-      start.simulated ? hardware.simulated_memory_ceiling(gpu_milli(start)) : start.memory_bytes;
+  spec.memory_bytes = start.memory_bytes;
+  if (start.simulated) {
+    const std::int64_t share = hardware.simulated_memory_ceiling(gpu_milli(start));
+    spec.memory_bytes = start.memory_bytes > 0 ? std::min(start.memory_bytes, share) : share;
+  }
   // A core is a hundred; by weight only, so that idle CPUs are anybody's.
   spec.cpu_weight = std::clamp<std::int64_t>(start.cpu_milli / 10, 1, 10'000);
   return order;
