@@ -110,9 +110,10 @@ void write_reason(JsonWriter& json, std::string_view name, const State& state,
       .text_or_null("pool_name", pool == nullptr ? "" : pool->name)
       .open("numbers", '{')
       .number("asked_gpu_milli", reason.asked.as_milli())
-      .number("held_by_team_gpu_milli", reason.held_by_team.as_milli())
-      .number("limit_gpu_milli", reason.limit.as_milli())
-      .number("guarantee_gpu_milli", reason.guarantee.as_milli())
+      .number("held_by_team_gpu_milli", reason.held_by_team.as_milli());
+  if (reason.limit < GpuAmount::milli(GpuAmount::kMaxMilli))
+    json.number("limit_gpu_milli", reason.limit.as_milli());
+  json.number("guarantee_gpu_milli", reason.guarantee.as_milli())
       .number("usable_gpu_milli", reason.usable.as_milli())
       .number("free_gpu_milli", reason.free.as_milli())
       .number("most_free_on_one_node_gpu_milli",

@@ -1,5 +1,7 @@
 #include "api/resolve.h"
 
+#include "control/commands.h"
+
 namespace heddle::api {
 namespace {
 
@@ -23,9 +25,7 @@ std::optional<Error> set(Id& field, const std::optional<Id>& found, std::string_
 
 }  // namespace
 
-Error nothing_named(std::string_view kind) {
-  return {ErrorCode::kNotFound, "No " + std::string{kind} + " with that name or id."};
-}
+Error nothing_named(std::string_view kind) { return not_found(kind); }
 
 std::optional<TeamId> find_team(Call& call, std::string_view text) {
   const auto id = find_in<TeamId>(call.state().teams(), call.state().team_names(), text);

@@ -86,8 +86,11 @@ bool is_dry_run(const Command& command) {
 
 }  // namespace
 
-Error not_found(const char* kind) {
-  return {ErrorCode::kNotFound, std::string{"No "} + kind + " with that name or id."};
+Error not_found(std::string_view kind) {
+  Error error{ErrorCode::kNotFound, "No " + std::string{kind} + " with that name or id."};
+  const bool is_work = kind.ends_with("workload");
+  error.next = "heddle " + (is_work ? std::string{"ps --all"} : std::string{kind} + "s");
+  return error;
 }
 
 Result<Outcome> apply(Books& books, const Command& command, const CommandLimits& limits) {

@@ -38,7 +38,8 @@ Result<Outcome> cancel_workload(Books& books, UserId actor, const CancelWorkload
 // Makes a token row for `user` and gives its text, "heddle_<token id>_<64 hex digits>".
 std::string make_token(Books& books, UserId user, const std::string& name, Duration lives);
 
-// not_found in the words that strangers and members get alike.
-Error not_found(const char* kind);
+// not_found in the words that strangers and members get alike; next is the command that lists what
+// there is of that kind.
+Error not_found(std::string_view kind);
 
 }  // namespace heddle
