@@ -51,7 +51,8 @@ std::optional<HeddledOptions> parse_heddled_options(int argc, char** argv, int& 
     exit_code = app.exit(error) == 0 ? 0 : 2;
     return std::nullopt;
   }
-  if (!is_loopback(options.listen) && !options.insecure_listen) {
+  const bool has_port = options.listen.find(':') != std::string::npos;  // else refused when opened
+  if (has_port && !is_loopback(options.listen) && !options.insecure_listen) {
     std::fprintf(stderr,
                  "error: --listen %s can be reached from other machines, and the connection would "
                  "not be encrypted.\n  next: --listen 127.0.0.1:7070, or add --insecure-listen\n",
