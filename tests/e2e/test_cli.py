@@ -367,3 +367,10 @@ def test_the_name_in_the_plan_is_the_name_it_gets(ana):
 def test_the_only_team_need_not_be_named(ana):
     assert ana.run("shares").returncode == 0
     assert "vision" in ana.run("teams", "show").stdout
+
+
+def test_of_several_jobs_none_is_submitted_if_one_would_be_refused(ana):
+    jobs = "name: fine\ncommand: [ls]\n---\nname: not fine\ncommand: [ls]\n"
+    done = ana.run("submit", "-", stdin=jobs)
+    assert done.returncode == 2 and "line 4" in done.stderr and done.stdout == ""
+    assert ana.run("show", "fine").returncode == 3

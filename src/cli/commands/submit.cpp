@@ -1,6 +1,7 @@
 // submit: job files; and the plan that `run` shows, too.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/units.h"
 #include "cli/commands/commands.h"
@@ -41,6 +42,16 @@ std::string price_words(const json& preview) {
   std::string out = money_words(*hourly) + " " + currency + " per hour";
   out += most ? ", at most " + money_words(*most) + " " + currency : ", no end set";
   return out;
+}
+
+// Of several jobs none is submitted if one would be refused.
+std::optional<Error> refusal(Session& session, const std::vector<Manifest>& manifests,
+                             const std::vector<json>& bodies) {
+  for (std::size_t i = 0; bodies.size() > 1 && i < bodies.size(); ++i) {
+    session.name_places([&](std::string_view pointer) { return manifests[i].where(pointer); });
+    if (const auto preview = preview_of(session, bodies[i]); !preview) return preview.error();
+  }
+  return std::nullopt;
 }
 
 int submit_dry(Session& session, const std::vector<Manifest>& manifests,
@@ -84,6 +95,7 @@ int submit(Session& session, const Arguments& arguments) {
     add_defaults(session, bodies.back());
   }
   if (arguments.has("dry-run")) return submit_dry(session, *manifests, bodies);
+  if (const auto error = refusal(session, *manifests, bodies)) return session.fail(*error);
   json all{{"items", json::array()}};
   std::string sentences;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
