@@ -6,6 +6,7 @@ claim, stops the server. Exit 0, or 1 with the reason and where the logs are.
 """
 
 import argparse
+import shutil
 import signal
 import sys
 import textwrap
@@ -42,6 +43,7 @@ def main(arguments):
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.monotonic()
+    width = min(118, shutil.get_terminal_size((118, 40)).columns)
 
     def tell(word, text):
         lead = f"{time.monotonic() - started:5.1f} s  {word:<9}"
@@ -49,11 +51,10 @@ def main(arguments):
             (
                 textwrap.fill(
                     text,
-                    118,
+                    width,
                     initial_indent=lead,
                     subsequent_indent=" " * len(lead),
                     replace_whitespace=False,
-                    drop_whitespace=False,
                 )
                 if word
                 else " " * len(lead) + text

@@ -231,7 +231,7 @@ class Story:
 
     def receipts(self):
         total = {}
-        self.tell("receipts", f"{'job':<12} {'waited':>8} {'ran':>8}  {'GPU-milli x ms':>15} {'cost':>10}")
+        self.tell("receipts", f"{'job':<12} {'waited':>8} {'ran':>8}  {'GPU-seconds':>11} {'cost':>10}")
         for name, work in self.ids.items():
             receipt = self.owner[name].ask("receipt", work)
             charged, cost = number(receipt["charged_gpu_milli_ms"]), number(receipt["cost_micros"])
@@ -257,7 +257,7 @@ class Story:
             self.tell(
                 "",
                 f"{name:<12} {receipt['waited_ms'] / 1000:>6.1f} s {receipt['ran_ms'] / 1000:>6.1f} s  "
-                f"{charged:>15,} {cost / 1e6:>6.4f} {receipt['currency']}",
+                f"{charged / 1e6:>11,.3f} {cost / 1e6:>6.4f} {receipt['currency']}",
             )
         pool = next(p for p in self.admin.ask("pools")["items"] if p["name"] == self.pool)
         self.claim(pool["used_gpu_milli"] == 0, "in the end all 16 GPUs are free again")
