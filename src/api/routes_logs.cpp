@@ -1,4 +1,6 @@
 // Logs of one replica: a page, or followed live.
+#include <algorithm>
+
 #include "api/call.h"
 #include "api/engines.h"
 #include "api/route.h"
@@ -42,6 +44,11 @@ bool read_ask(const CallPtr& call, LogAsk& ask, bool streamed) {
     faults.add("?replica", "out_of_range",
                "must be below " + std::to_string(call->workload->spec->shape.replicas),
                std::to_string(ask.replica));
+  // The first run may be waited for; a later one that never was would be waited for in vain.
+  const std::int64_t runs = std::max<std::int64_t>(1, call->workload->attempt);
+  if (attempt && *attempt > runs)
+    faults.add("?attempt", "out_of_range", "must be at most " + std::to_string(runs),
+               std::to_string(*attempt));
   if (!faults.empty()) {
     call->fail(faults.error());
     return false;

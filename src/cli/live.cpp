@@ -60,9 +60,12 @@ int follow_view(Session& session, const std::string& query, Duration every, cons
       sink.changed = false;
       looked = reader_now();
       const auto text = view();
-      if (!text) return session.fail(text.error());
-      if (*text != shown) console.print((redraw ? "\x1b[H\x1b[2J" : "") + *text);
-      shown = *text;
+      // A server that is away comes back; what was shown stays until then.
+      const bool away = !text && text.error().code == ErrorCode::kUnavailable && !shown.empty();
+      if (!text && !away) return session.fail(text.error());
+      sink.changed = away;
+      if (!away && *text != shown) console.print((redraw ? "\x1b[H\x1b[2J" : "") + *text);
+      if (!away) shown = *text;
     }
     // A burst of changes is drawn once a second.
     const Duration since = reader_now() - looked;

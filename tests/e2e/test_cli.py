@@ -273,6 +273,32 @@ def test_logs_follow_over_a_restart_of_the_server_without_a_gap(house):
     assert follow.returncode == 0
 
 
+def test_a_followed_view_outlives_a_restart_of_the_server(house):
+    ana, server = house["ana"], house["server"]
+    follow = ana.start("ps", "-f")
+    assert follow.stdout.readline()
+    server.stop()
+    assert b"connection lost, trying again" in follow.stderr.readline()
+    assert ana.run("ps").returncode == 9  # several tries later it still follows
+    assert follow.poll() is None
+    server.start()
+    name = "seen-again"
+    work = ana.run("run", "--gpu", "0.1", "--detach", "--name", name, "-q", "--", "sleep", "60").stdout.strip()
+    while name.encode() not in follow.stdout.readline():
+        pass
+    follow.send_signal(signal.SIGINT)
+    assert follow.wait(WITHIN_S) == 0
+    ana.run("cancel", work, "--yes")
+
+
+def test_the_log_of_a_run_that_never_was_is_refused(ana):
+    done = ana.run("run", "--gpu", "0.1", "--name", "one-run", "-q", "--", PYTHON, "-c", "1")
+    assert done.returncode == 0
+    refused = ana.run("logs", "one-run", "--attempt", "9")
+    assert refused.returncode == 2
+    assert "at most 1" in refused.stderr
+
+
 def test_events_follow_what_happens(ana):
     follow = ana.start("events", "-f", "-o", "jsonl")
     until_ready = ana.run("status")  # the stream is asked for first; what follows it is seen
