@@ -271,10 +271,11 @@ Result<std::vector<Manifest>> parse_manifests(const std::string& text, const std
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     Builder builder(file);
-    while (parser.HandleNextDocument(builder)) {
-      if (!builder.has_document() || builder.root.is_null()) continue;
-      if (manifests.size() == kManifestDocuments)
+    // Empty documents count too: the library reports them without end for some broken files.
+    for (std::size_t seen = 0; parser.HandleNextDocument(builder); ++seen) {
+      if (seen == kManifestDocuments)
         return Error{ErrorCode::kInvalidArgument, file + ": more than 100 documents in one file."};
+      if (!builder.has_document() || builder.root.is_null()) continue;
       if (!builder.root.is_object())
         return at_line(file, 1, "a job file holds fields, such as `name: x`.");
       Manifest manifest{"", builder.lines, file};
