@@ -55,6 +55,14 @@ void log_audit(const Controller& controller) {
     log::error("auditor", {{"problem", problem}});
 }
 
+// Who asks right after the start must see what there is; a machine that does not answer holds
+// nobody up.
+void wait_for_inventory(const Controller& controller) {
+  const timespec moment{0, 10'000'000};
+  for (int tries = 0; tries < 300 && controller.view()->state.nodes().empty(); ++tries)
+    nanosleep(&moment, nullptr);
+}
+
 // What signs cursors, so that a list can be read on after a restart; made at the first start.
 Result<std::string> kept_key(const std::string& file, IdSource& ids) {
   std::ifstream kept{file, std::ios::binary};
@@ -126,6 +134,7 @@ int serve(const HeddledOptions& options) {
   api::Api api{controller, *store, {{"box", engine.get()}}, api_options};
   controller.on_change([&api] { api.state_changed(); });
 
+  wait_for_inventory(controller);
   http::ServerOptions http;
   http.listen = options.listen;
   http.threads = options.http_threads;
