@@ -3,24 +3,12 @@
 #include <string>
 
 #include "control/commands.h"
+#include "control/judge.h"
 #include "core/access/access.h"
 #include "core/model/limits.h"
 
 namespace heddle {
 namespace {
-
-Error denied(Action action) {
-  Error error{ErrorCode::kPermissionDenied,
-              "You may not do this. It takes " + std::string{name_of(action)} + "."};
-  return error;
-}
-
-// May `actor` do it at `team`? A team that he may not even see is not there for him.
-Result<Done> judge(const State& state, UserId actor, Action action, TeamId team) {
-  if (may(state, actor, action, team)) return Done{};
-  if (team.is_set() && !may(state, actor, Action::kTeamRead, team)) return not_found("team");
-  return denied(action);
-}
 
 Result<Done> check_name(const std::string& name, const char* pointer) {
   bool good = !name.empty() && name.size() <= static_cast<std::size_t>(limits::kNameBytes);
@@ -29,15 +17,6 @@ Result<Done> check_name(const std::string& name, const char* pointer) {
   if (good && name.front() != '-' && name.back() != '-') return Done{};
   return Error::invalid(pointer, "bad_name",
                         "A name is 1 to 63 of a-z, 0-9 and '-', without '-' at the ends.", name);
-}
-
-Result<Done> check_version(const std::optional<std::int64_t>& wanted, std::int64_t present) {
-  if (!wanted || *wanted == present) return Done{};
-  return Error{ErrorCode::kPreconditionFailed,
-               "This was changed meanwhile: it is at version " + std::to_string(present) + ".",
-               {},
-               {{"version", present}},
-               "Read it again, then repeat the change."};
 }
 
 Error name_taken(const std::string& name) {
@@ -163,7 +142,7 @@ Result<Outcome> set_share(Books& books, UserId actor, const SetShare& what) {
 
 Result<Outcome> create_user(Books& books, UserId actor, const CreateUser& what) {
   const State& state = books.state();
-  if (!may(state, actor, Action::kUserManage, {})) return denied(Action::kUserManage);
+  if (!may(state, actor, Action::kUserManage, {})) return denied(state, Action::kUserManage, {});
   if (const auto ok = check_name(what.name, "/name"); !ok) return ok.error();
   if (state.user_names().contains(what.name)) return name_taken(what.name);
   User user;
@@ -225,7 +204,7 @@ Result<Outcome> create_token(Books& books, UserId actor, const CreateToken& what
                              const CommandLimits& limits) {
   const State& state = books.state();
   if (what.user != actor && !may(state, actor, Action::kUserManage, {}))
-    return denied(Action::kUserManage);
+    return denied(state, Action::kUserManage, {});
   if (!state.users().contains(what.user)) return not_found("user");
   if (what.lives.ms < 1000 || what.lives > limits.token_life_max)
     return Error::invalid("/lives", "out_of_range", "A token lives from one second to 400 days.");
@@ -251,7 +230,8 @@ Result<Outcome> set_node_state(Books& books, UserId actor, const SetNodeState& w
   const State& state = books.state();
   const Node* found = state.nodes().find(what.node);
   if (found == nullptr) return not_found("node");
-  if (!may(state, actor, Action::kEstateManage, {})) return denied(Action::kEstateManage);
+  if (!may(state, actor, Action::kEstateManage, {}))
+    return denied(state, Action::kEstateManage, {});
   if (const auto ok = check_version(what.if_version, found->version); !ok) return ok.error();
   if (found->state == NodeState::kLost || what.state == NodeState::kLost)
     return Error{ErrorCode::kConflict, "A lost node comes back by itself when it is heard of."};

@@ -4,19 +4,12 @@
 
 #include "control/admission.h"
 #include "control/commands.h"
+#include "control/judge.h"
 #include "control/lifecycle.h"
 #include "core/access/access.h"
 
 namespace heddle {
 namespace {
-
-Result<Done> judge(const State& state, UserId actor, Action action, TeamId team) {
-  if (may(state, actor, action, team)) return Done{};
-  if (!may(state, actor, Action::kTeamRead, team)) return not_found("team");
-  return Error{ErrorCode::kPermissionDenied, "You may not do this in team " +
-                                                 state.teams().find(team)->name + ". It takes " +
-                                                 std::string{name_of(action)} + "."};
-}
 
 std::int64_t live_count(const State& state, TeamId team, std::int64_t up_to) {
   std::int64_t count = 0;
@@ -81,13 +74,7 @@ Result<Outcome> cancel_workload(Books& books, UserId actor, const CancelWorkload
   if (!may(state, actor, Action::kWorkloadRead, found->team)) return not_found("live workload");
   if (const auto ok = judge(state, actor, Action::kWorkloadCancel, found->team); !ok)
     return ok.error();
-  if (what.if_version && *what.if_version != found->version)
-    return Error{
-        ErrorCode::kPreconditionFailed,
-        "This was changed meanwhile: it is at version " + std::to_string(found->version) + ".",
-        {},
-        {{"version", found->version}},
-        "Read it again, then repeat the change."};
+  if (const auto ok = check_version(what.if_version, found->version); !ok) return ok.error();
   request_cancel(books, what.workload, actor);
   return Outcome{what.workload.value, false, {}};
 }
