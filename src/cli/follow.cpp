@@ -19,32 +19,6 @@ constexpr std::int64_t kMostReplicas = 64;  // log streams at once
 constexpr Duration kLookAgain = Duration::seconds(10);
 constexpr Duration kLogsWithin = Duration::seconds(15);  // for the last lines after the end
 
-class EventSink : public client::StreamSink {
- public:
-  explicit EventSink(Session& session) : session_{session} {}
-  bool on_event(const client::SseEvent&) override {
-    changed = true;
-    return true;
-  }
-  void on_lost(const std::string& why, Duration next_try) override {
-    lost_ = true;
-    tell_lost(session_, why, next_try);
-  }
-  void on_open() override {
-    if (lost_) tell_back(session_);
-    lost_ = false;
-    changed = true;
-  }
-  void on_refused(const client::Answer& answer) override { refused = answer; }
-
-  bool changed = true;
-  std::optional<client::Answer> refused;
-
- private:
-  Session& session_;
-  bool lost_ = false;
-};
-
 class LogSink : public client::StreamSink {
  public:
   LogSink(LogPrinter& printer, std::int64_t replica) : printer_{printer}, replica_{replica} {}
@@ -112,7 +86,7 @@ struct Follower::State {
   std::string id;
   LogPrinter printer;
   std::unique_ptr<client::Streams> streams;
-  EventSink events;
+  FeedSink events;
   std::vector<std::unique_ptr<LogSink>> logs;
   std::int64_t attempt_open = 0;
   std::string told;  // the last state line, without its time

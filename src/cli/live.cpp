@@ -1,7 +1,5 @@
 #include "cli/live.h"
 
-#include <optional>
-
 #include "base/units.h"
 #include "cli/render/when.h"
 
@@ -10,34 +8,25 @@ namespace {
 
 constexpr Duration kRedraw = Duration::seconds(1);
 
-class FeedSink : public client::StreamSink {
- public:
-  explicit FeedSink(Session& session) : session_{session} {}
-
-  bool on_event(const client::SseEvent&) override {
-    changed = true;
-    return true;
-  }
-  void on_lost(const std::string& why, Duration next_try) override {
-    lost_ = true;
-    tell_lost(session_, why, next_try);
-  }
-  void on_open() override {
-    if (lost_) tell_back(session_);
-    lost_ = false;
-    changed = true;
-  }
-  void on_refused(const client::Answer& answer) override { refused = answer; }
-
-  bool changed = false;
-  std::optional<client::Answer> refused;
-
- private:
-  Session& session_;
-  bool lost_ = false;
-};
-
 }  // namespace
+
+bool FeedSink::on_event(const client::SseEvent&) {
+  changed = true;
+  return true;
+}
+
+void FeedSink::on_lost(const std::string& why, Duration next_try) {
+  lost_ = true;
+  tell_lost(session_, why, next_try);
+}
+
+void FeedSink::on_open() {
+  if (lost_) tell_back(session_);
+  lost_ = false;
+  changed = true;
+}
+
+void FeedSink::on_refused(const client::Answer& answer) { refused = answer; }
 
 void tell_lost(Session& session, const std::string&, Duration next_try) {
   session.console().warn("connection lost, trying again (" + format_duration(next_try) + ")");
@@ -53,7 +42,6 @@ int follow_view(Session& session, const std::string& query, Duration every, cons
   streams->open("/v1/events" + query, "", sink);
   std::string shown;
   Instant looked;
-  sink.changed = true;
   for (;;) {
     const bool due = every.ms > 0 && reader_now() - looked >= every;
     if ((sink.changed && reader_now() - looked >= kRedraw) || due) {
